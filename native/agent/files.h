@@ -1,0 +1,36 @@
+/* File operations. Paths are absolute and resolved inside. */
+#pragma once
+
+#include <sys/stat.h>
+
+#include "fields.h"
+
+struct stream;
+
+/* file-info.c */
+void op_file_stat(struct stream *stream, const struct fields *fields);
+void op_file_setattr(struct stream *stream, const struct fields *fields);
+void put_status(struct buffer *fields, int directory, const char *name, const struct stat *status);
+
+/* file-list.c */
+void op_file_list(struct stream *stream, const struct fields *fields);
+
+/* file-read.c */
+void op_file_read(struct stream *stream, const struct fields *fields);
+
+/* file-write.c */
+void op_file_write(struct stream *stream, const struct fields *fields);
+
+/* file-change.c */
+void op_file_mkdir(struct stream *stream, const struct fields *fields);
+void op_file_rename(struct stream *stream, const struct fields *fields);
+void op_file_symlink(struct stream *stream, const struct fields *fields);
+
+/* Makes every missing directory of the path, the last one too if `last`. */
+int make_directories(const char *path, mode_t mode, bool last);
+
+/* file-remove.c */
+void op_file_remove(struct stream *stream, const struct fields *fields);
+
+/* The absolute path under this key, or NULL after an error was sent. */
+char *path_field(struct stream *stream, const struct fields *fields, uint16_t key);

@@ -1,0 +1,106 @@
+#define _GNU_SOURCE
+#include "shell-script.h"
+
+#include <string.h>
+
+/* `\builtin` and the backslash before a name get past aliases; readonly -f keeps
+ * a command from replacing the functions.
+ *
+ * __fp_begin and __fp_report leave $? as they found it, except under `set -e`,
+ * where a failing return would end the shell. A report that was interrupted is
+ * sent again, so it answers for each FIFO once. */
+#define KEEP_STATUS " case $- in *e*) ;; *) \\builtin return \"$1\";; esac; }\n"
+
+static const char setup[] =
+	"PS1= PS2=; \\set +H; \\set +o history\n"
+	"__fp_begin() { \\builtin printf 'b\\n' >|\"$2\";" KEEP_STATUS
+	"__fp_enter() { __fp_home=$PWD __fp_old=${OLDPWD-}; \\builtin cd -- \"$1\" >/dev/null 2>&1; }\n"
+	"__fp_report() {"
+	" if [[ -n ${__fp_home-} ]]; then"
+	" \\builtin cd -- \"$__fp_home\" >/dev/null 2>&1; OLDPWD=$__fp_old; \\builtin unset __fp_home __fp_old; fi;"
+	" if [[ $2 != \"${__fp_last-}\" ]]; then"
+	" \\builtin printf '%s\\n' \"$1\" >|\"$2\"; __fp_last=$2; fi;" KEEP_STATUS
+	"\\builtin readonly -f __fp_begin __fp_enter __fp_report\n";
+
+static void add(struct buffer *lines, const char *text)
+{
+	buffer_append(lines, text, strlen(text));
+}
+
+static void add_quoted(struct buffer *lines, const char *text)
+{
+	add(lines, "'");
+	for (;;) {
+		size_t plain = strcspn(text, "'");
+		buffer_append(lines, text, plain);
+		text += plain;
+		if (!*text)
+			break;
+		add(lines, "'\\''");
+		text++;
+	}
+	add(lines, "'");
+}
+
+static void add_variables(struct buffer *lines, char *const *variables)
+{
+	for (; *variables; variables++) {
+		const char *value = strchr(*variables, '=') + 1;
+		buffer_append(lines, *variables, value - *variables);
+		add_quoted(lines, value);
+		add(lines, " ");
+	}
+}
+
+static void add_redirection(struct buffer *lines, const char *operator, const struct shell_call *call, const char *suffix)
+{
+	add(lines, operator);
+	add_quoted(lines, call->stem);
+	add(lines, suffix);
+}
+
+void script_setup(struct buffer *lines)
+{
+	add(lines, setup);
+}
+
+/* Enters the command's directory; if that fails, says why and runs no more. */
+static void add_directory(struct buffer *lines, const struct shell_call *call)
+{
+	add(lines, "\\__fp_enter ");
+	add_quoted(lines, call->cwd);
+	add(lines, " || \\builtin cd -- ");
+	add_quoted(lines, call->cwd);
+	add_redirection(lines, " 2>|", call, ".2");
+	add(lines, " && ");
+}
+
+/* __fp_begin tells the agent that bash has read the whole line and opened stdin.
+ * Only then may bash be interrupted, because an interrupt in the middle of a line
+ * would leave the other half to be run as a command of its own. What `set -x`
+ * says about all this goes to the terminal: only eval has the command's outputs. */
+void script_command(struct buffer *lines, const struct shell_call *call)
+{
+	add_redirection(lines, "{ \\__fp_begin $? ", call, ".s");
+	add(lines, "; ");
+	if (call->cwd)
+		add_directory(lines, call);
+	add_variables(lines, call->variables);
+	/* `builtin` does not export the variables set before it, `command` does. */
+	add(lines, *call->variables ? "\\command eval -- " : "\\builtin eval -- ");
+	add_quoted(lines, call->text);
+	add_redirection(lines, " >|", call, ".1");
+	add_redirection(lines, " 2>|", call, ".2");
+	add(lines, "; }");
+	if (call->with_stdin)
+		add_redirection(lines, " <", call, ".0");
+	else
+		add(lines, " </dev/null");
+	add(lines, "\n");
+}
+
+void script_report(struct buffer *lines, const struct shell_call *call)
+{
+	add_redirection(lines, "\\__fp_report $? ", call, ".s");
+	add(lines, "\n");
+}

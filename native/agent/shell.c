@@ -1,0 +1,316 @@
+#define _GNU_SOURCE
+#include "shell.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "command-stream.h"
+#include "environment.h"
+#include "pty.h"
+#include "shell-script.h"
+#include "spawn.h"
+#include "stream.h"
+#include "util.h"
+
+/* An interrupt that was sent as its command ended is taken by bash within this
+ * time (measured: microseconds), before it reads the next command. */
+#define SETTLE_MS 10
+#define CLOSE_MS 1000
+#define MAX_SHELLS 64
+
+struct list shells = LIST_INIT(shells);
+static const char *state;
+static unsigned long numbers;
+
+int shells_open(const char *state_directory)
+{
+	state = state_directory;
+	/* Searchable, not readable: a shell may run as another user, and opens
+	 * its own FIFOs in here by name. */
+	if (mkdir(state, 0711) < 0 && errno != EEXIST)
+		return -1;
+	return chmod(state, 0711);
+}
+
+struct shell *shell_find(const char *name)
+{
+	list_for_each(node, &shells) {
+		struct shell *shell = container_of(node, struct shell, link);
+		if (!shell->closing && !strcmp(shell->name, name))
+			return shell;
+	}
+	return NULL;
+}
+
+static void shell_run_next(struct shell *shell);
+
+static void settled(struct timer *timer)
+{
+	struct shell *shell = container_of(timer, struct shell, settle);
+
+	if (shell->closing && shell->child.pid)
+		kill(shell->child.pid, SIGKILL);
+	else
+		shell_run_next(shell);
+}
+
+/* bash prints its prompts and job notices there; nobody reads them. */
+static void terminal_ready(struct source *source, uint32_t events)
+{
+	char dropped[4096];
+
+	(void)events;
+	if (read(source->fd, dropped, sizeof dropped) < 0 && errno != EAGAIN)
+		source_watch(source, 0);
+}
+
+static void send_unsent(struct shell *shell)
+{
+	struct buffer *unsent = &shell->unsent;
+
+	while (unsent->length) {
+		ssize_t put = write(shell->feed.fd, buffer_bytes(unsent), unsent->length);
+		if (put < 0)
+			break;
+		buffer_consume(unsent, put);
+	}
+	source_watch(&shell->feed, unsent->length ? EPOLLOUT : 0);
+}
+
+static void feed_ready(struct source *source, uint32_t events)
+{
+	(void)events;
+	send_unsent(container_of(source, struct shell, feed));
+}
+
+void shell_feed(struct shell *shell, const struct buffer *lines)
+{
+	if (lines->failed || !buffer_append(&shell->unsent, buffer_bytes(lines), lines->length)) {
+		/* Half a command must not be run; the shell goes and says so. */
+		kill(shell->child.pid, SIGKILL);
+		return;
+	}
+	send_unsent(shell);
+}
+
+static void release_process(struct shell *shell)
+{
+	source_close(&shell->terminal);
+	source_close(&shell->feed);
+	buffer_free(&shell->unsent);
+	if (shell->feed_path)
+		unlink(shell->feed_path);
+	free(shell->feed_path);
+	shell->feed_path = NULL;
+}
+
+static void shell_free(struct shell *shell)
+{
+	list_remove(&shell->link);
+	release_process(shell);
+	timer_stop(&shell->settle);
+	user_free(&shell->user);
+	free(shell->user_spec);
+	free(shell);
+}
+
+void shell_call_finished(struct shell *shell, int wait_status)
+{
+	struct command *command = shell->current;
+	bool interrupted = command->call->interrupted;
+
+	shell->current = NULL;
+	shell_call_end(command->call);
+	command_ended(command, wait_status);
+	if (interrupted && shell->child.pid)
+		timer_start(&shell->settle, SETTLE_MS);
+	else
+		shell_run_next(shell);
+}
+
+static void shell_exited(struct child *child, int wait_status)
+{
+	struct shell *shell = container_of(child, struct shell, child);
+	struct command *command = shell->current;
+	int reported;
+
+	timer_stop(&shell->settle);
+	release_process(shell);
+	if (command && shell_call_reported(command->call, &reported)) {
+		shell_call_finished(shell, reported);
+		return;
+	}
+	if (command) {
+		command->shell_gone = true;
+		shell_call_finished(shell, wait_status);
+		return;
+	}
+	shell_run_next(shell);
+}
+
+/* The FIFO bash reads from. Both hold it open for reading and writing, so that
+ * bash never sees an end and the agent never a broken pipe. */
+static int open_feed(struct shell *shell, int *theirs)
+{
+	shell->feed_path = format("%s/%s.%lu.cmd", state, shell->name, ++numbers);
+	if (!shell->feed_path || (unlink(shell->feed_path) < 0 && errno != ENOENT) ||
+	    mkfifo(shell->feed_path, 0600) < 0)
+		return -1;
+	source_init(&shell->feed, open(shell->feed_path, O_RDWR | O_NONBLOCK | O_CLOEXEC), feed_ready);
+	*theirs = open(shell->feed_path, O_RDWR | O_CLOEXEC);
+	return shell->feed.fd < 0 || *theirs < 0 ? -1 : 0;
+}
+
+static const char *bash_path(void)
+{
+	const char *configured = environment_shell();
+	const char *base = configured ? strrchr(configured, '/') : NULL;
+
+	return base && !strcmp(base, "/bash") ? configured : "bash";
+}
+
+static int execute_bash(struct shell *shell, const char *terminal, int feed, char *message, size_t message_size)
+{
+	autovector char **environment = environment_build(&shell->user, NULL, "xterm-256color");
+	char *argv[] = { (char *)bash_path(), "--norc", "--noprofile", "--noediting", "-i", "+o", "history", NULL };
+	const struct spawn program = {
+		.argv = argv,
+		.environment = environment,
+		.directory = environment_start_directory(&shell->user, NULL),
+		.user = &shell->user,
+		.fds = { feed, -1, -1 },
+		.terminal = terminal,
+	};
+	pid_t pid;
+
+	if (!environment) {
+		snprintf(message, message_size, "cannot prepare a shell: %s", strerror(ENOMEM));
+		return -1;
+	}
+	if (spawn(&program, &pid, message, message_size) < 0) {
+		int failure = errno;
+		size_t length = strlen(message);
+		if (failure == ENOENT)
+			snprintf(message + length, message_size - length,
+				 "; install bash inside, or run the command in process mode");
+		errno = failure;
+		return -1;
+	}
+	child_add(&shell->child, pid, shell_exited);
+	return 0;
+}
+
+static int start_bash(struct shell *shell, char *message, size_t message_size)
+{
+	autoclose int theirs = -1;
+	autobuffer struct buffer lines = { 0 };
+	char terminal[PTY_PATH];
+
+	source_init(&shell->terminal, pty_open(80, 24, terminal), terminal_ready);
+	if (shell->terminal.fd < 0 || open_feed(shell, &theirs) < 0 || source_watch(&shell->terminal, EPOLLIN) < 0)
+		snprintf(message, message_size, "cannot open a terminal or FIFO for shell '%s': %s", shell->name,
+			 strerror(errno));
+	else if (execute_bash(shell, terminal, theirs, message, message_size) == 0) {
+		script_setup(&lines);
+		shell_feed(shell, &lines);
+		return 0;
+	}
+	int failure = errno;
+	release_process(shell);
+	errno = failure;
+	return -1;
+}
+
+static int begin(struct shell *shell, struct shell_call *call, char *message, size_t message_size)
+{
+	if (!shell->child.pid && start_bash(shell, message, message_size) < 0)
+		return -1;
+	list_remove(&call->link);
+	if (shell_call_begin(call, message, message_size) < 0)
+		return -1;
+	shell->current = call->command;
+	command_started(call->command, shell->child.pid);
+	return 0;
+}
+
+/* Runs the next command if it is its turn. A shell without process and without
+ * commands is gone. */
+static void shell_run_next(struct shell *shell)
+{
+	char message[512];
+
+	while (!shell->current && shell->settle.source.fd < 0 && !list_empty(&shell->queue)) {
+		struct shell_call *call = container_of(shell->queue.next, struct shell_call, link);
+		if (begin(shell, call, message, sizeof message) < 0)
+			command_abandon(call->command, errno, message);
+	}
+	if (!shell->current && !shell->child.pid && list_empty(&shell->queue))
+		shell_free(shell);
+}
+
+struct shell *shell_new(const char *name, const char *user_spec, char *message, size_t message_size)
+{
+	struct shell *shell = calloc(1, sizeof *shell);
+
+	if (!shell || !(shell->user_spec = strdup(user_spec))) {
+		free(shell);
+		snprintf(message, message_size, "cannot make a shell: %s", strerror(ENOMEM));
+		errno = ENOMEM;
+		return NULL;
+	}
+	strcpy(shell->name, name);
+	source_init(&shell->terminal, -1, terminal_ready);
+	source_init(&shell->feed, -1, feed_ready);
+	timer_init(&shell->settle, settled);
+	list_init(&shell->child.link);
+	list_init(&shell->queue);
+	list_append(&shells, &shell->link);
+	if (user_find(&shell->user, user_spec) == 0)
+		return shell;
+	int failure = errno;
+	snprintf(message, message_size, "user '%s': %s", user_spec,
+		 failure == ENOENT ? "not in /etc/passwd or /etc/group" : strerror(failure));
+	shell_free(shell);
+	errno = failure;
+	return NULL;
+}
+
+int shell_add(struct shell *shell, struct shell_call *call, char *message, size_t message_size)
+{
+	bool its_turn = !shell->current && list_empty(&shell->queue) && shell->settle.source.fd < 0;
+
+	call->shell = shell;
+	call->stem = format("%s/%lu", state, ++numbers);
+	if (!call->stem) {
+		snprintf(message, message_size, "cannot queue a command: %s", strerror(ENOMEM));
+		errno = ENOMEM;
+		return -1;
+	}
+	list_append(&shell->queue, &call->link);
+	if (!its_turn || begin(shell, call, message, message_size) == 0)
+		return 0;
+	int failure = errno;
+	list_remove(&call->link);
+	shell_run_next(shell);
+	errno = failure;
+	return -1;
+}
+
+void shell_close(struct shell *shell)
+{
+	shell->closing = true;
+	while (!list_empty(&shell->queue)) {
+		struct shell_call *call = container_of(shell->queue.next, struct shell_call, link);
+		list_remove(&call->link);
+		call->command->shell_gone = true;
+		command_ended(call->command, SIGHUP);
+	}
+	timer_start(&shell->settle, CLOSE_MS);
+	kill(shell->child.pid, SIGHUP);
+	kill(shell->child.pid, SIGCONT);
+}

@@ -1,0 +1,83 @@
+/* Shell mode: named, persistent bash processes that run commands in turn. */
+#pragma once
+
+#include <stdbool.h>
+
+#include "child.h"
+#include "command.h"
+#include "fields.h"
+#include "loop.h"
+#include "user.h"
+
+struct stream;
+
+struct shell {
+	struct list link;
+	char name[NAME_MAX_LENGTH + 1];
+	char *user_spec;        /* as asked for, "" for the agent's own */
+	struct user user;
+	struct child child;     /* bash; pid 0 when none runs */
+	struct source terminal; /* pty master of its controlling terminal */
+	struct source feed;     /* FIFO that bash reads its lines from */
+	char *feed_path;
+	struct buffer unsent;   /* lines the FIFO had no room for */
+	struct command *current;
+	struct list queue;      /* of shell_call.link */
+	struct timer settle;    /* holds the next command back after an interrupt */
+	bool closing;
+};
+
+/* What a command needs while it is in a shell. */
+struct shell_call {
+	struct list link;
+	struct command *command;
+	struct shell *shell;
+	char *text, *cwd;
+	char **variables;
+	bool with_stdin;
+	char *stem;           /* its FIFOs are <stem>.0 .1 .2 .s */
+	struct source status; /* reads <stem>.s */
+	int stdin_reader;     /* keeps <stem>.0 writable until bash has opened it */
+	bool begun;           /* bash has opened all of them */
+	int pending_signal;   /* wanted before it had begun */
+	bool interrupted;     /* bash was sent SIGINT because of it */
+	int kill_rounds;
+};
+
+/* --- shell.c: the bash processes and their queues --- */
+
+/* The directory for FIFOs. 0, or -1 with errno. */
+int shells_open(const char *state_directory);
+
+extern struct list shells;
+struct shell *shell_find(const char *name);
+struct shell *shell_new(const char *name, const char *user_spec, char *message, size_t message_size);
+
+/* Puts the call in the queue and runs it if it is its turn. 0, or -1 with errno
+ * and a message; the call is then still the caller's. */
+int shell_add(struct shell *shell, struct shell_call *call, char *message, size_t message_size);
+
+/* Appends to what bash reads. */
+void shell_feed(struct shell *shell, const struct buffer *lines);
+
+/* The current command ended. */
+void shell_call_finished(struct shell *shell, int wait_status);
+
+/* HUP, then KILL. Commands that wait in its queue end unrun. */
+void shell_close(struct shell *shell);
+
+/* --- shell-call.c: one command's turn --- */
+
+/* Makes its FIFOs and sends its lines. 0, or -1 with errno and a message. */
+int shell_call_begin(struct shell_call *call, char *message, size_t message_size);
+
+/* Reads what bash reported. True once it has said how the command ended. */
+bool shell_call_reported(struct shell_call *call, int *wait_status);
+void shell_call_end(struct shell_call *call);
+void shell_call_free(struct shell_call *call);
+
+/* --- shell-stop.c --- */
+
+/* Its time is up, its grace is over, or the next round of killing is due. */
+void shell_stop(struct command *command);
+bool shell_signal(struct command *command, int signal);

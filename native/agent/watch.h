@@ -1,0 +1,8 @@
+/* Watching files change. */
+#pragma once
+
+#include "fields.h"
+
+struct stream;
+
+void op_file_watch(struct stream *stream, const struct fields *fields);

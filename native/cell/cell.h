@@ -1,0 +1,62 @@
+/* The cell: the namespaces, mounts and limits an environment lives in. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define CELL_MAX_LAYERS 500 /* the kernel's own limit for OverlayFS */
+#define CELL_MAX_CGROUPS 8
+#define ENV_SOCKET_DIR "run/forkpoint"
+#define CRIU_STAGE "/run/stage"
+#define AGENT_PATH "/.forkpoint/agent"
+
+struct layer {
+  const char *path;
+  bool host_ids; /* files carry host ids: mount it idmapped */
+};
+
+struct spec {
+  const char *env;   /* the environment's directory: upper/, work/, run/, stage/ */
+  const char *dev;   /* host-made template bound at /dev */
+  const char *kdat;  /* tmpfs directory that becomes /run for CRIU */
+  const char *hostname;
+  const char *veth;    /* host side interface name, NULL without network */
+  const char *address; /* inside address, A.B.C.D */
+  const char *gateway; /* host side address */
+  unsigned prefix;     /* of both addresses */
+  uint32_t id_base, id_count;
+  bool no_new_privs;
+  size_t layer_count, cgroup_count;
+  struct layer layers[CELL_MAX_LAYERS];     /* topmost first */
+  const char *cgroups[CELL_MAX_CGROUPS];    /* directories to join; the v2 one first */
+};
+
+/* Every failure is fatal here: the process exists to set up one cell. */
+__attribute__((noreturn)) void die(const char *what, const char *on);
+__attribute__((noreturn)) void die_usage(const char *what, const char *value);
+/* From now on `die` writes its report to this descriptor (the parent reads it). */
+void report_errors_to(int fd);
+
+void write_file(const char *path, const char *text);
+int open_user_namespace(pid_t pid);
+
+/* stage.c: the mounts that need the host's privileges, in a private namespace */
+void enter_private_mounts(void);
+void stage_mounts(const struct spec *spec, int user_namespace);
+/* inside.c: what the first process does before it becomes the agent */
+__attribute__((noreturn)) void become_agent(const struct spec *spec);
+/* harden.c */
+void drop_capabilities(void);
+void install_syscall_filter(void);
+/* net.c */
+void bring_loopback_up(void);
+void create_veth(const struct spec *spec, pid_t peer);
+void configure_inside(const struct spec *spec);
+/* users.c */
+void map_users(const struct spec *spec, pid_t pid);
+/* template.c */
+void make_whiteouts(char **paths);
+void make_opaque(char **paths);
+void make_devices(const char *directory);

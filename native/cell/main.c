@@ -1,0 +1,216 @@
+/* cell: makes the namespaces, mounts and limits of one environment and starts
+ * its first process.
+ *
+ *   cell create OPTIONS              prints the agent's host pid
+ *   cell stage OPTIONS -- PROGRAM…   runs PROGRAM (CRIU) where the mounts are staged
+ *   cell private --kdat DIR -- PROGRAM…  runs PROGRAM (CRIU) without staging anything
+ *   cell                             as CRIU's action script: network of a restored cell
+ *   cell whiteouts PATH…             hides these names in the layers below
+ *   cell opaque DIRECTORY…           hides the directories of these names below
+ *   cell devices DIRECTORY           fills the template that every cell has as /dev
+ *
+ * A failure is one line on stderr: the step, what it was applied to, errno. */
+#define _GNU_SOURCE
+#include "cell.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <linux/sched.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static uint32_t parse_number(const char *text, const char *what) {
+  char *end;
+  errno = 0;
+  unsigned long value = strtoul(text, &end, 10);
+  if (errno || *end || end == text || value > UINT32_MAX) die_usage(what, text);
+  return (uint32_t)value;
+}
+
+static void add_layer(struct spec *spec, const char *text) {
+  if (spec->layer_count == CELL_MAX_LAYERS) die_usage("more than 500 layers", text);
+  struct layer *layer = &spec->layers[spec->layer_count++];
+  if (!strncmp(text, "host:", 5))
+    *layer = (struct layer){.path = text + 5, .host_ids = true};
+  else if (!strncmp(text, "cell:", 5))
+    *layer = (struct layer){.path = text + 5};
+  else
+    die_usage("a layer is host:PATH or cell:PATH", text);
+}
+
+static int parse_options(struct spec *spec, int argc, char **argv) {
+  enum { ENV, DEV, KDAT, LAYER, HOSTNAME, ID_BASE, ID_COUNT, CGROUP, NNP, VETH, ADDRESS, GATEWAY, PREFIX };
+  static const struct option options[] = {
+      {"env", 1, 0, ENV},           {"dev", 1, 0, DEV},         {"kdat", 1, 0, KDAT},
+      {"layer", 1, 0, LAYER},       {"hostname", 1, 0, HOSTNAME}, {"id-base", 1, 0, ID_BASE},
+      {"id-count", 1, 0, ID_COUNT}, {"cgroup", 1, 0, CGROUP},   {"no-new-privs", 0, 0, NNP},
+      {"veth", 1, 0, VETH},         {"address", 1, 0, ADDRESS}, {"gateway", 1, 0, GATEWAY},
+      {"prefix", 1, 0, PREFIX},     {0},
+  };
+  for (int c; (c = getopt_long(argc, argv, "+", options, NULL)) != -1;) switch (c) {
+      case ENV: spec->env = optarg; break;
+      case DEV: spec->dev = optarg; break;
+      case KDAT: spec->kdat = optarg; break;
+      case LAYER: add_layer(spec, optarg); break;
+      case HOSTNAME: spec->hostname = optarg; break;
+      case ID_BASE: spec->id_base = parse_number(optarg, "--id-base"); break;
+      case ID_COUNT: spec->id_count = parse_number(optarg, "--id-count"); break;
+      case CGROUP:
+        if (spec->cgroup_count == CELL_MAX_CGROUPS) die_usage("too many cgroups", optarg);
+        spec->cgroups[spec->cgroup_count++] = optarg;
+        break;
+      case NNP: spec->no_new_privs = true; break;
+      case VETH: spec->veth = optarg; break;
+      case ADDRESS: spec->address = optarg; break;
+      case GATEWAY: spec->gateway = optarg; break;
+      case PREFIX: spec->prefix = parse_number(optarg, "--prefix"); break;
+      default: _exit(2);
+    }
+  return optind;
+}
+
+static void require_cell(const struct spec *spec) {
+  if (!spec->env || !spec->dev || !spec->layer_count || !spec->id_base || !spec->id_count)
+    die_usage("needs --env --dev --layer --id-base --id-count", NULL);
+}
+
+static void join_cgroups(const struct spec *spec, pid_t pid) {
+  char number[16], path[512];
+  snprintf(number, sizeof number, "%d\n", pid);
+  for (size_t i = 0; i < spec->cgroup_count; i++) {
+    snprintf(path, sizeof path, "%s/cgroup.procs", spec->cgroups[i]);
+    write_file(path, number);
+  }
+}
+
+/* Each cell's mounts belong to its own user namespace, so the mount namespace is
+ * unshared by the child later, when the parent has staged what goes into it. */
+static pid_t clone_cell(void) {
+  struct clone_args args = {
+      .flags = CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWNET,
+      .exit_signal = SIGCHLD,
+  };
+  pid_t pid = (pid_t)syscall(SYS_clone3, &args, sizeof args);
+  if (pid < 0) die("clone3", "user, pid, ipc, uts and network namespaces");
+  return pid;
+}
+
+/* The child's report ends empty when it became the agent. */
+static void await_agent(int report, pid_t pid) {
+  char text[1024];
+  size_t used = 0;
+  for (ssize_t n; used < sizeof text && (n = read(report, text + used, sizeof text - used)) > 0;)
+    used += (size_t)n;
+  if (!used) return;
+  (void)!write(STDERR_FILENO, text, used);
+  kill(pid, SIGKILL);
+  waitpid(pid, NULL, 0);
+  _exit(1);
+}
+
+static int create(const struct spec *spec) {
+  if (!spec->hostname) die_usage("needs --hostname", NULL);
+  int go[2], report[2];
+  if (pipe2(go, O_CLOEXEC) || pipe2(report, O_CLOEXEC)) die("pipe2", "child");
+  enter_private_mounts();
+  pid_t pid = clone_cell();
+  if (pid == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* until the agent runs: a killed helper leaves nothing */
+    char ready;
+    if (chdir(spec->env)) die("chdir", spec->env);
+    close(go[1]);
+    if (read(go[0], &ready, 1) != 1) _exit(1);
+    if (chdir(spec->env)) die("chdir", spec->env);
+    if (dup2(report[1], STDOUT_FILENO) < 0) die("dup2", "report");
+    become_agent(spec);
+  }
+  close(report[1]);
+  map_users(spec, pid);
+  join_cgroups(spec, pid);
+  int user_namespace = open_user_namespace(pid);
+  stage_mounts(spec, user_namespace);
+  close(user_namespace);
+  if (spec->veth) create_veth(spec, pid);
+  if (write(go[1], "", 1) != 1) die("write", "go");
+  await_agent(report[0], pid);
+  printf("%d\n", pid);
+  return 0;
+}
+
+/* A user namespace with the cell's mapping, only to shift the ids of layers. */
+static int mapping_namespace(const struct spec *spec) {
+  struct clone_args args = {.flags = CLONE_NEWUSER, .exit_signal = SIGCHLD};
+  pid_t pid = (pid_t)syscall(SYS_clone3, &args, sizeof args);
+  if (pid < 0) die("clone3", "user namespace");
+  if (pid == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    pause();
+    _exit(0);
+  }
+  map_users(spec, pid);
+  int fd = open_user_namespace(pid);
+  kill(pid, SIGKILL);
+  waitpid(pid, NULL, 0);
+  return fd;
+}
+
+/* CRIU probes the kernel on every call unless /run is a tmpfs that keeps the answer. */
+static void provide_run(const struct spec *spec) {
+  if (!spec->kdat) die_usage("needs --kdat", NULL);
+  if (mount(spec->kdat, "/run", NULL, MS_BIND, NULL)) die("bind on /run", spec->kdat);
+}
+
+/* What CRIU restores opens the stage as the sandbox's root, which may not pass
+ * through the directories above the store; it can pass through /run. */
+static void stage(const struct spec *spec) {
+  int user_namespace = mapping_namespace(spec);
+  stage_mounts(spec, user_namespace);
+  close(user_namespace);
+  if (mkdir(CRIU_STAGE, 0755) && errno != EEXIST) die("mkdir", CRIU_STAGE);
+  if (mount("stage", CRIU_STAGE, NULL, MS_BIND | MS_REC, NULL)) die("bind", CRIU_STAGE);
+  join_cgroups(spec, getpid()); /* what CRIU restores is born where CRIU is */
+}
+
+/* CRIU tells the action and the restored first process in the environment. */
+static int hook(void) {
+  const char *action = getenv("CRTOOLS_SCRIPT_ACTION"), *pid = getenv("CRTOOLS_INIT_PID");
+  if (!action || strcmp(action, "setup-namespaces")) return 0;
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%u/ns/net", parse_number(pid ? pid : "", "CRTOOLS_INIT_PID"));
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) die("open", path);
+  if (setns(fd, CLONE_NEWNET)) die("setns", path);
+  bring_loopback_up();
+  return 0;
+}
+
+int main(int argc, char **argv) {
+  static struct spec spec;
+  const char *command = argc > 1 ? argv[1] : "";
+  if (argc == 1 && getenv("CRTOOLS_SCRIPT_ACTION")) return hook(); /* CRIU gives no arguments */
+  if (!strcmp(command, "whiteouts")) return make_whiteouts(argv + 2), 0;
+  if (!strcmp(command, "opaque")) return make_opaque(argv + 2), 0;
+  if (!strcmp(command, "devices")) return make_devices(argv[2]), 0;
+  bool creates = !strcmp(command, "create"), stages = !strcmp(command, "stage");
+  if (!creates && !stages && strcmp(command, "private"))
+    die_usage("usage: cell create|stage|private|whiteouts|opaque|devices …, not", command);
+  char **program = argv + 1 + parse_options(&spec, argc - 1, argv + 1);
+  if (creates || stages) require_cell(&spec);
+  if (creates) return create(&spec);
+  if (!*program) die_usage("needs a program after --", NULL);
+  enter_private_mounts();
+  provide_run(&spec);
+  if (stages) stage(&spec);
+  execv(program[0], program);
+  die("execv", program[0]);
+}

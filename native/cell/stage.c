@@ -1,0 +1,138 @@
+/* Mounts made with the host's privileges, in a mount namespace nobody else sees:
+ *
+ *   stage/root   the overlay: upper over the layers
+ *   stage/dev    the device template, read-only
+ *   stage/run    the directory of the agent's socket
+ *
+ * The cell's first process, or CRIU, binds them together inside. They lie side by
+ * side because they are locked in a lesser user namespace, where a mount that has
+ * locked ones below it cannot be bound. */
+#define _GNU_SOURCE
+#include "cell.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/mount.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifndef MOUNT_ATTR_IDMAP
+#define MOUNT_ATTR_IDMAP 0x00100000
+#endif
+
+static int sys_open_tree(const char *path, unsigned flags) {
+  return (int)syscall(SYS_open_tree, AT_FDCWD, path, flags);
+}
+
+static int sys_mount_setattr(int fd, struct mount_attr *attr) {
+  return (int)syscall(SYS_mount_setattr, fd, "", AT_EMPTY_PATH, attr, sizeof *attr);
+}
+
+static int sys_move_mount(int fd, const char *to) {
+  return (int)syscall(SYS_move_mount, fd, "", AT_FDCWD, to, MOVE_MOUNT_F_EMPTY_PATH);
+}
+
+static int sys_fsconfig(int fs, unsigned command, const char *key, const char *value) {
+  return (int)syscall(SYS_fsconfig, fs, command, key, value, 0);
+}
+
+void enter_private_mounts(void) {
+  if (unshare(CLONE_NEWNS)) die("unshare", "mount namespace");
+  if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL)) die("make mounts private under", "/");
+}
+
+static void make_directory(const char *path) {
+  if (mkdir(path, 0755) && errno != EEXIST) die("mkdir", path);
+}
+
+/* A detached copy of `path`, its ids shifted into the cell where they are the host's. */
+static int clone_mount(const char *path, int user_namespace, uint64_t extra_attributes) {
+  int fd = sys_open_tree(path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+  if (fd < 0) die("open_tree", path);
+  struct mount_attr attr = {.attr_set = extra_attributes};
+  if (user_namespace >= 0) {
+    attr.attr_set |= MOUNT_ATTR_IDMAP;
+    attr.userns_fd = (uint64_t)user_namespace;
+  }
+  if (attr.attr_set && sys_mount_setattr(fd, &attr)) die("mount_setattr", path);
+  return fd;
+}
+
+static void attach(int fd, const char *to) {
+  if (sys_move_mount(fd, to)) die("move_mount", to);
+  close(fd);
+}
+
+static void stage_layers(const struct spec *spec, int user_namespace) {
+  make_directory("stage/l");
+  for (size_t i = 0; i < spec->layer_count; i++) {
+    char place[32];
+    snprintf(place, sizeof place, "stage/l/%zu", i);
+    make_directory(place);
+    const struct layer *layer = &spec->layers[i];
+    attach(clone_mount(layer->path, layer->host_ids ? user_namespace : -1, 0), place);
+  }
+}
+
+/* Kernels before 6.5 have no `lowerdir+`: one option string, which ends at 4 KiB. */
+static void mount_overlay_classic(const struct spec *spec) {
+  char options[4096];
+  size_t used = (size_t)snprintf(options, sizeof options,
+                                 "index=on,nfs_export=on,upperdir=upper,workdir=work,lowerdir=");
+  for (size_t i = 0; i < spec->layer_count && used < sizeof options; i++)
+    used += (size_t)snprintf(options + used, sizeof options - used, "%sstage/l/%zu", i ? ":" : "", i);
+  if (used >= sizeof options) die_usage("too many layers for this kernel", spec->env);
+  if (mount("forkpoint", "stage/root", "overlay", 0, options)) die("mount overlay", spec->env);
+}
+
+static void mount_overlay(const struct spec *spec) {
+  int fs = (int)syscall(SYS_fsopen, "overlay", FSOPEN_CLOEXEC);
+  if (fs < 0) die("fsopen", "overlay");
+  for (size_t i = 0; i < spec->layer_count; i++) {
+    char place[32];
+    snprintf(place, sizeof place, "stage/l/%zu", i);
+    if (sys_fsconfig(fs, FSCONFIG_SET_STRING, "lowerdir+", place)) {
+      if (i > 0 || errno != EINVAL) die("overlay lowerdir+", spec->layers[i].path);
+      close(fs);
+      mount_overlay_classic(spec);
+      return;
+    }
+  }
+  const char *options[][2] = {
+      {"source", "forkpoint"}, {"upperdir", "upper"}, {"workdir", "work"},
+      {"index", "on"},         {"nfs_export", "on"},
+  };
+  for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+    if (sys_fsconfig(fs, FSCONFIG_SET_STRING, options[i][0], options[i][1]))
+      die("overlay option", options[i][0]);
+  if (sys_fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL)) die("create overlay for", spec->env);
+  int root = (int)syscall(SYS_fsmount, fs, FSMOUNT_CLOEXEC, 0);
+  if (root < 0) die("fsmount overlay for", spec->env);
+  attach(root, "stage/root");
+  close(fs);
+}
+
+/* Relative paths from the environment's directory keep every string short:
+ * fsconfig takes no value longer than 255 bytes. */
+void stage_mounts(const struct spec *spec, int user_namespace) {
+  if (chdir(spec->env)) die("chdir", spec->env);
+  if (mount("stage", "stage", "tmpfs", 0, "size=1m,mode=0755")) die("mount tmpfs on", "stage");
+  stage_layers(spec, user_namespace);
+  make_directory("stage/root");
+  mount_overlay(spec);
+  make_directory("stage/dev");
+  attach(clone_mount(spec->dev, user_namespace, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC),
+         "stage/dev");
+  make_directory("stage/run");
+  attach(clone_mount("run", -1, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC), "stage/run");
+  for (size_t i = 0; i < spec->layer_count; i++) {
+    char place[32];
+    snprintf(place, sizeof place, "stage/l/%zu", i);
+    if (umount2(place, MNT_DETACH)) die("umount", place);
+  }
+}

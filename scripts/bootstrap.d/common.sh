@@ -1,0 +1,60 @@
+# Shared by the bootstrap steps: talking to the user, and running tools quietly.
+# Sourced by POSIX sh; needs $runtime and $scratch to be set.
+
+# One progress line. Only called when there is something to do.
+say() {
+  printf 'forkpoint: %s\n' "$*" >&2
+}
+
+# fail WHAT REMEDY: a missing prerequisite, explained. 6 is the CLI's code for it.
+fail() {
+  printf 'forkpoint: %s\n' "$1" >&2
+  printf '  remedy: %s\n' "$2" >&2
+  exit 6
+}
+
+# quietly COMMAND...: runs it with its output kept aside for last_words.
+quietly() {
+  "$@" >"$scratch/output" 2>&1 </dev/null
+}
+
+# Prints the end of what the last quiet command said, where an error usually is.
+last_words() {
+  grep -v '^[[:space:]]*$' "$scratch/output" | tail -n 5 | sed 's/^/  | /' >&2
+}
+
+# fail_with_output WHAT REMEDY: fail, quoting the tool that failed.
+fail_with_output() {
+  printf 'forkpoint: %s\n' "$1" >&2
+  last_words
+  printf '  remedy: %s\n' "$2" >&2
+  exit 6
+}
+
+# need_root WHY: bootstrap writes to system places, but only some steps do.
+need_root() {
+  [ "$(id -u)" = 0 ] || fail "$1 needs root, and this is uid $(id -u)" \
+    "run it once as root (sudo $root/forkpoint doctor)"
+}
+
+# replace_directory NEW FINAL: puts a finished directory in place by rename, so
+# that an interrupted run leaves either the old one or the new one.
+replace_directory() {
+  if [ -e "$2" ] || [ -L "$2" ]; then
+    mv -T "$2" "$scratch/replaced.$(basename "$2")"
+  fi
+  mv -T "$1" "$2"
+}
+
+# need_npm PURPOSE
+need_npm() {
+  command -v npm >/dev/null || fail "there is no npm to $1 with" \
+    'install Node 24 with npm, or an older one (apt-get install npm): Node 24 is then fetched'
+}
+
+# The system's npm on the system's Node: run on another Node, npm would look for
+# its global settings (registry, certificates) beside that one. Few retries, because
+# npm's own take minutes on a machine without network.
+run_npm() {
+  npm --loglevel=error --no-audit --no-fund --fetch-retries=1 --fetch-retry-maxtimeout=5000 "$@"
+}

@@ -1,0 +1,30 @@
+import type { Duplex } from 'node:stream'
+import { TimeoutError } from '../model/errors.ts'
+import { AgentConnection, type CallOptions } from './connection.ts'
+import { within } from './deadline.ts'
+
+export interface ConnectOptions extends CallOptions {
+  /** How long the agent may take to introduce itself; default 10 s. */
+  readonly helloTimeoutMs?: number
+}
+
+const DEFAULT_HELLO_TIMEOUT_MS = 10_000
+
+/** Speaks to an agent over `transport`, which it then owns. Resolves when both said hello. */
+export async function openConnection(
+  transport: Duplex,
+  options: ConnectOptions = {},
+): Promise<AgentConnection> {
+  const connection = new AgentConnection(transport)
+  const waited = options.helloTimeoutMs ?? DEFAULT_HELLO_TIMEOUT_MS
+  const late = new TimeoutError(`the agent did not answer within ${waited} ms`, {
+    remedy: 'check that the environment is running and not paused',
+  })
+  try {
+    await within(connection.ready, waited, late, options.signal)
+  } catch (error) {
+    connection.destroy(error instanceof Error ? error : new Error(String(error)))
+    throw error
+  }
+  return connection
+}

@@ -1,0 +1,19 @@
+/** `work`, unless `ms` pass or `signal` aborts before. */
+export async function within<T>(
+  work: Promise<T>,
+  ms: number,
+  late: Error,
+  signal: AbortSignal | undefined,
+): Promise<T> {
+  signal?.throwIfAborted()
+  const cut = Promise.withResolvers<never>()
+  const timer = setTimeout(() => cut.reject(late), ms)
+  const onAbort = () => cut.reject(signal?.reason)
+  signal?.addEventListener('abort', onAbort, { once: true })
+  try {
+    return await Promise.race([work, cut.promise])
+  } finally {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', onAbort)
+  }
+}

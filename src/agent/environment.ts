@@ -1,0 +1,116 @@
+import { envEntries } from './command-spec.ts'
+import type { AgentConnection, CallOptions } from './connection.ts'
+import { ConnectionLostError } from './failures.ts'
+import { type Fields, need } from './fields.ts'
+import { listRecords } from './listing.ts'
+import { Op } from './wire.ts'
+
+export interface EnvironmentIdentity {
+  readonly hostname: string
+  /** 32 lower-case hexadecimal digits. */
+  readonly machineId: string
+}
+
+export interface AgentInfo {
+  readonly version: number
+  readonly rssBytes: number
+  readonly openFds: number
+  readonly runningCommands: number
+  readonly connections: number
+}
+
+export interface EnvironmentDefaults {
+  /** The base environment of later commands. */
+  readonly env?: Readonly<Record<string, string>>
+  readonly cwd?: string
+  /** The program of persistent shells and terminals. */
+  readonly shell?: string
+}
+
+export interface ShellInfo {
+  readonly shell: string
+  readonly pid: number
+  readonly busy: boolean
+  readonly cwd: string | null
+}
+
+const SELF = 'the environment'
+
+export async function setIdentity(
+  connection: AgentConnection,
+  identity: EnvironmentIdentity,
+  options: CallOptions = {},
+): Promise<void> {
+  const attempt = { verb: 'set the identity of', subject: SELF }
+  await connection.request(attempt, { op: Op.identity, ...identity }, options)
+}
+
+export async function readAgentInfo(
+  connection: AgentConnection,
+  options: CallOptions = {},
+): Promise<AgentInfo> {
+  const attempt = { verb: 'ask after', subject: 'the agent' }
+  const fields = await connection.request(attempt, { op: Op.info }, options)
+  return {
+    version: need(fields, 'version'),
+    rssBytes: need(fields, 'rssBytes'),
+    openFds: need(fields, 'openFds'),
+    runningCommands: need(fields, 'commands'),
+    connections: need(fields, 'connections'),
+  }
+}
+
+/** Makes the agent close every connection, this one last; resolves when it has. */
+export async function quiesce(
+  connection: AgentConnection,
+  options: CallOptions = {},
+): Promise<void> {
+  const attempt = { verb: 'quiesce', subject: SELF }
+  try {
+    await connection.request(attempt, { op: Op.quiesce }, options)
+  } catch (error) {
+    if (!(error instanceof ConnectionLostError)) throw error
+  }
+  await connection.closed
+}
+
+/** Sent once after create. */
+export async function configure(
+  connection: AgentConnection,
+  defaults: EnvironmentDefaults,
+  options: CallOptions = {},
+): Promise<void> {
+  const { env, cwd, shell } = defaults
+  const attempt = { verb: 'configure', subject: SELF }
+  const fields: Fields = { op: Op.configure, cwd, shell, env: env && envEntries(env) }
+  await connection.request(attempt, fields, options)
+}
+
+export function listShells(
+  connection: AgentConnection,
+  options: CallOptions = {},
+): Promise<ShellInfo[]> {
+  const attempt = { verb: 'list', subject: 'shells' }
+  return listRecords(connection, attempt, { op: Op.shellList }, readShell, options)
+}
+
+export async function closeShell(
+  connection: AgentConnection,
+  shell: string,
+  options: CallOptions = {},
+): Promise<void> {
+  await connection.request(
+    { verb: 'close shell', subject: shell },
+    { op: Op.shellClose, shell },
+    options,
+  )
+}
+
+function readShell(record: Fields): ShellInfo {
+  return {
+    shell: need(record, 'shell'),
+    pid: need(record, 'pid'),
+    busy: record.running === 1,
+    cwd: record.cwd ?? null,
+  }
+}

@@ -1,0 +1,213 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ConflictError, NotFoundError, ResourceError } from '../model/errors.ts'
+import { type CommandSpec, newCommandId } from './command-spec.ts'
+import {
+  attachCommand,
+  type CommandHandle,
+  type CommandOutput,
+  type CommandResult,
+  forgetCommand,
+  startCommand,
+} from './commands.ts'
+import type { AgentConnection, CallOptions } from './connection.ts'
+import { ConnectionLostError } from './failures.ts'
+
+export type ExecInput = Buffer | string | AsyncIterable<Buffer | string>
+type OutputListener = (chunk: Buffer) => void | Promise<void>
+
+type WithInput<Spec> = Spec extends CommandSpec
+  ? Omit<Spec, 'stdin'> & { readonly stdin?: ExecInput | undefined }
+  : never
+export type ExecSpec = WithInput<CommandSpec>
+
+export interface ExecOptions extends CallOptions {
+  /** Called with each chunk in order; the command waits for the promise it returns. */
+  readonly onStdout?: OutputListener | undefined
+  readonly onStderr?: OutputListener | undefined
+  /** What to keep for the result. Default: each stream that has no listener. */
+  readonly collect?: 'unheard' | 'all'
+  /** The most that is kept of each stream; default 64 MiB. */
+  readonly maxBytes?: number
+  /** Where to go on when the connection breaks, as it does when a snapshot is taken. */
+  readonly reconnect?: () => Promise<AgentConnection>
+}
+
+export interface ExecResult extends CommandResult {
+  readonly stdout: Buffer
+  readonly stderr: Buffer
+}
+
+const DEFAULT_MAX_BYTES = 64 * 1024 * 1024
+const DEFAULT_GRACE_MS = 2000
+
+/** Runs a command to its end. An abort, or output past `maxBytes`, ends the command too. */
+export async function execCommand(
+  connection: AgentConnection,
+  spec: ExecSpec,
+  options: ExecOptions = {},
+): Promise<ExecResult> {
+  options.signal?.throwIfAborted()
+  const run = new ExecRun(connection, spec, options)
+  return await run.toEnd()
+}
+
+/** One command from start to end, over as many connections as that takes. */
+class ExecRun {
+  readonly #id: string
+  readonly #spec: ExecSpec
+  readonly #options: ExecOptions
+  readonly #stdout: Sink
+  readonly #stderr: Sink
+  #connection: AgentConnection
+  #command: CommandHandle
+  #hasStarted = false
+  #inputIsSent: boolean
+
+  constructor(connection: AgentConnection, spec: ExecSpec, options: ExecOptions) {
+    this.#id = spec.id ?? newCommandId()
+    this.#spec = spec
+    this.#options = options
+    this.#stdout = new Sink('stdout', options.onStdout, options)
+    this.#stderr = new Sink('stderr', options.onStderr, options)
+    this.#connection = connection
+    this.#inputIsSent = spec.stdin === undefined
+    this.#command = this.#start()
+  }
+
+  async toEnd(): Promise<ExecResult> {
+    const aborted = Promise.withResolvers<never>()
+    const onAbort = () => aborted.reject(this.#options.signal?.reason)
+    this.#options.signal?.addEventListener('abort', onAbort, { once: true })
+    try {
+      const result = await Promise.race([this.#follow(), aborted.promise])
+      this.#forget()
+      return { ...result, stdout: this.#stdout.collected(), stderr: this.#stderr.collected() }
+    } catch (error) {
+      if (!(error instanceof ConnectionLostError)) await this.#stop()
+      throw error
+    } finally {
+      this.#options.signal?.removeEventListener('abort', onAbort)
+    }
+  }
+
+  async #follow(): Promise<CommandResult> {
+    for (;;) {
+      const parts = this.#followOnce(this.#command)
+      try {
+        const [result] = await Promise.all(parts)
+        return result
+      } catch (error) {
+        if (!(error instanceof ConnectionLostError) || !this.#inputIsSent) throw error
+        if (this.#options.reconnect === undefined) throw error
+        // What had arrived is still being read, and counts.
+        await Promise.allSettled(parts)
+        this.#connection = await this.#options.reconnect()
+        this.#command = await this.#goOn()
+      }
+    }
+  }
+
+  #followOnce(command: CommandHandle) {
+    const noteStart = () => {
+      this.#hasStarted = true
+    }
+    command.pid.then(noteStart, () => {})
+    return [
+      command.wait(),
+      this.#stdout.drain(command.stdout),
+      this.#stderr.drain(command.stderr),
+      this.#feed(command),
+    ] as const
+  }
+
+  #start(): CommandHandle {
+    const stdin = this.#spec.stdin === undefined ? 'none' : 'streamed'
+    return startCommand(this.#connection, { ...this.#spec, id: this.#id, stdin })
+  }
+
+  async #goOn(): Promise<CommandHandle> {
+    try {
+      return await attachCommand(this.#connection, this.#id, this.#command.offsets)
+    } catch (error) {
+      // The connection broke before the agent had read the request.
+      const wasNeverStarted = error instanceof NotFoundError && !this.#hasStarted
+      if (wasNeverStarted && this.#spec.stdin === undefined) return this.#start()
+      throw error
+    }
+  }
+
+  async #feed(command: CommandHandle): Promise<void> {
+    const { stdin } = this.#spec
+    if (stdin === undefined || this.#inputIsSent) return
+    try {
+      if (typeof stdin === 'string' || Buffer.isBuffer(stdin)) await command.writeStdin(stdin)
+      else for await (const chunk of stdin) await command.writeStdin(chunk)
+      await command.endStdin()
+      this.#inputIsSent = true
+    } catch (error) {
+      // A command may end without reading all of its input; its result says how it went.
+      if (!(error instanceof ConflictError)) throw error
+    }
+  }
+
+  #forget(): void {
+    forgetCommand(this.#connection, this.#id).catch(() => {})
+  }
+
+  /** Ends the command as its terminal would: asks first, and kills what does not listen. */
+  async #stop(): Promise<void> {
+    const command = this.#command
+    command.stdout.discard()
+    command.stderr.discard()
+    const ended = command.wait().then(
+      () => true,
+      () => true,
+    )
+    const graceMs = this.#spec.graceMs ?? DEFAULT_GRACE_MS
+    const polite = this.#spec.mode === 'shell' ? 'SIGINT' : 'SIGTERM'
+    for (const signal of [polite, 'SIGKILL'] as const) {
+      command.signal(signal).catch(() => {})
+      if (await Promise.race([ended, sleep(graceMs, false)])) return this.#forget()
+    }
+    command.detach()
+  }
+}
+
+/** Where one stream's output goes: to the listener, to memory, or both. */
+class Sink {
+  readonly #name: string
+  readonly #listener: OutputListener | undefined
+  readonly #maxBytes: number
+  readonly #keeps: boolean
+  readonly #chunks: Buffer[] = []
+  #keptBytes = 0
+
+  constructor(name: string, listener: OutputListener | undefined, options: ExecOptions) {
+    this.#name = name
+    this.#listener = listener
+    this.#maxBytes = options.maxBytes ?? DEFAULT_MAX_BYTES
+    this.#keeps = listener === undefined || options.collect === 'all'
+  }
+
+  async drain(output: CommandOutput): Promise<void> {
+    for await (const chunk of output) {
+      if (this.#keeps) this.#keep(chunk)
+      await this.#listener?.(chunk)
+    }
+  }
+
+  collected(): Buffer {
+    return Buffer.concat(this.#chunks)
+  }
+
+  #keep(chunk: Buffer): void {
+    this.#keptBytes += chunk.length
+    if (this.#keptBytes > this.#maxBytes) {
+      const listener = this.#name === 'stdout' ? 'onStdout' : 'onStderr'
+      throw new ResourceError(`${this.#name} of the command exceeds ${this.#maxBytes} bytes`, {
+        remedy: `stream it with ${listener}, or raise maxBytes`,
+      })
+    }
+    this.#chunks.push(chunk)
+  }
+}

@@ -1,0 +1,154 @@
+import { constants } from 'node:os'
+import {
+  BackendError,
+  ConflictError,
+  type ForkpointError,
+  InvalidInputError,
+  NotFoundError,
+  ResourceError,
+  TimeoutError,
+} from '../model/errors.ts'
+import { MAX_OPEN_BYTES, PROTOCOL_VERSION } from './wire.ts'
+
+/** What a call was doing and to what, so that its failure can say so. */
+export interface Attempt {
+  /** Infinitive, as in "cannot read /etc/hosts". */
+  readonly verb: string
+  readonly subject: string
+}
+
+const errnoNames = new Map(
+  Object.entries(constants.errno).map(([name, number]) => [number, name] as const),
+)
+
+/** The name of an errno number, `E123` for one this platform does not know. */
+export function errnoName(errno: number): string {
+  return errnoNames.get(errno) ?? `E${errno}`
+}
+
+/** The typed error of a call that the agent refused with `errno`. */
+export function agentRefusal(attempt: Attempt, errno: number, said: string): ForkpointError {
+  const name = errnoName(errno)
+  return refusal(attempt, name, said === '' ? name : `${printable(said)} (${name})`, insideRemedies)
+}
+
+/** The typed error of something that the host's own kernel refused; others come back as they are. */
+export function hostRefusal(attempt: Attempt, error: unknown): unknown {
+  if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string')
+    return error
+  if (!('syscall' in error)) return error
+  return refusal(attempt, error.code, error.code, hostRemedies, error)
+}
+
+interface Remedies {
+  readonly space: string
+  readonly permission: string
+}
+
+const insideRemedies: Remedies = {
+  space: 'free space inside the environment, or on the disk that holds the store',
+  permission: 'check the permissions and mounts of that path inside the environment',
+}
+const hostRemedies: Remedies = {
+  space: 'free space on that disk of the host',
+  permission: 'check the permissions of that path on the host',
+}
+
+function refusal(
+  attempt: Attempt,
+  name: string,
+  reason: string,
+  remedies: Remedies,
+  cause?: unknown,
+): ForkpointError {
+  const subject = printable(attempt.subject)
+  const message = `cannot ${attempt.verb} ${subject}: ${reason}`
+  const facts = { detail: { errno: name, subject }, cause }
+  switch (name) {
+    case 'ENOENT':
+    case 'ESRCH':
+      return new NotFoundError(message, facts)
+    case 'EEXIST':
+    case 'ENOTEMPTY':
+    case 'EISDIR':
+    case 'ENOTDIR':
+    case 'EBUSY':
+    case 'EADDRINUSE':
+    case 'ECONNABORTED':
+      return new ConflictError(message, facts)
+    case 'EINVAL':
+    case 'ENAMETOOLONG':
+    case 'E2BIG':
+      return new InvalidInputError(message, facts)
+    case 'ETIMEDOUT':
+      return new TimeoutError(message, facts)
+    case 'ENOSPC':
+    case 'EDQUOT':
+      return new ResourceError(message, { ...facts, remedy: remedies.space })
+    case 'EMFILE':
+    case 'ENFILE':
+    case 'ENOMEM':
+    case 'EAGAIN':
+      return new ResourceError(message, { ...facts, remedy: 'end other work, or raise the limits' })
+    case 'EACCES':
+    case 'EPERM':
+    case 'EROFS':
+      return new BackendError(message, { ...facts, remedy: remedies.permission })
+    case 'ECONNREFUSED':
+      return new BackendError(message, {
+        ...facts,
+        remedy: 'check that something listens on that port inside the environment',
+      })
+    default:
+      return new BackendError(message, facts)
+  }
+}
+
+/** The agent broke the protocol: it is hostile, or of another version. */
+export function protocolError(what: string): BackendError {
+  return new BackendError(`the agent broke the protocol: ${what}`, {
+    remedy: 'the environment may have been tampered with; restore it from a snapshot',
+  })
+}
+
+/** Told apart from other failures because what ran inside goes on and can be attached to. */
+export class ConnectionLostError extends BackendError {}
+
+export function connectionLost(cause?: unknown): ConnectionLostError {
+  return new ConnectionLostError('connection to the agent was lost', {
+    cause,
+    remedy: 'connect again; running commands go on and can be attached to by id',
+  })
+}
+
+export function requestTooLong(attempt: Attempt, bytes: number): InvalidInputError {
+  const what = `cannot ${attempt.verb} ${printable(attempt.subject)}`
+  return new InvalidInputError(
+    `${what}: the request is ${bytes} bytes, at most ${MAX_OPEN_BYTES} are allowed`,
+    { remedy: 'write a long command to a file and run that, or pass long input on stdin' },
+  )
+}
+
+export function tooManyStreams(attempt: Attempt, most: number): ResourceError {
+  const what = `cannot ${attempt.verb} ${printable(attempt.subject)}`
+  return new ResourceError(`${what}: ${most} operations are open on this connection`, {
+    remedy: 'end some of them first, or open another connection',
+  })
+}
+
+export function otherVersion(version: number): BackendError {
+  return new BackendError(
+    `the agent speaks protocol version ${version}, this forkpoint speaks ${PROTOCOL_VERSION}`,
+    {
+      remedy: 'use the forkpoint release that created the environment, or create it anew',
+      detail: { agentVersion: version, hostVersion: PROTOCOL_VERSION },
+    },
+  )
+}
+
+/** Text from inside, made safe to print: no control characters, bounded. */
+export function printable(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be printed
+  const clean = text.replace(/[\u0000-\u001f\u007f-\u009f\ud800-\udfff]/gu, '\ufffd')
+  return clean.length <= 500 ? clean : `${clean.slice(0, 500)}…`
+}

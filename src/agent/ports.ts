@@ -1,0 +1,135 @@
+import { createServer, type Server, type Socket } from 'node:net'
+import { BackendError } from '../model/errors.ts'
+import type { AgentConnection, CallOptions } from './connection.ts'
+import { hostRefusal, protocolError } from './failures.ts'
+import type { AgentStream } from './stream.ts'
+import { Op } from './wire.ts'
+
+export interface PortTarget {
+  /** Default 127.0.0.1, as seen inside. */
+  readonly host?: string
+  readonly port: number
+}
+
+export interface ForwardOptions extends PortTarget, CallOptions {
+  /** Default 127.0.0.1. */
+  readonly listenHost?: string
+  /** Default 0: any free one. */
+  readonly listenPort?: number
+}
+
+export interface PortForward extends AsyncDisposable {
+  readonly host: string
+  readonly port: number
+  /** Stops listening and ends the connections that are open. */
+  close(): Promise<void>
+}
+
+/** Opens a TCP connection inside; resolves when it stands. */
+export async function connectPort(
+  connection: AgentConnection,
+  target: PortTarget,
+  options: CallOptions = {},
+): Promise<AgentStream> {
+  const connected = Promise.withResolvers<void>()
+  const { host, port } = target
+  const stream = connection.open(
+    { op: Op.portConnect, host, port },
+    {
+      attempt: { verb: 'connect to', subject: `${host ?? '127.0.0.1'}:${port} inside` },
+      outputs: ['bytes'],
+      onEvent: () => connected.resolve(),
+      signal: options.signal,
+    },
+  )
+  stream.result.then(
+    () => connected.reject(protocolError('a connection that ended before it stood')),
+    connected.reject,
+  )
+  await connected.promise
+  return stream
+}
+
+/**
+ * Listens on the host and carries every connection to a port inside. `connect` is asked for each
+ * one, so that a forward outlives the agent connection it began with.
+ */
+export async function forwardPort(
+  connect: () => Promise<AgentConnection>,
+  options: ForwardOptions,
+): Promise<PortForward> {
+  options.signal?.throwIfAborted()
+  const sockets = new Set<Socket>()
+  const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (socket) => {
+    sockets.add(socket)
+    socket.on('close', () => sockets.delete(socket))
+    // A failure shows in the reading and writing below; without a listener it would be thrown.
+    socket.on('error', () => {})
+    carry(socket, connect, options).catch(() => socket.destroy())
+  })
+  const address = await listen(server, options)
+  const close = () => closeServer(server, sockets)
+  options.signal?.addEventListener('abort', close, { once: true })
+  return { ...address, close, [Symbol.asyncDispose]: close }
+}
+
+async function carry(
+  socket: Socket,
+  connect: () => Promise<AgentConnection>,
+  target: PortTarget,
+): Promise<void> {
+  const stream = await connectPort(await connect(), target)
+  socket.once('close', () => stream.cancel())
+  await Promise.all([toInside(socket, stream), toOutside(stream, socket)])
+}
+
+async function toInside(socket: Socket, stream: AgentStream): Promise<void> {
+  // Left open at its end: the other direction may still have something to say.
+  for await (const chunk of socket.iterator({ destroyOnReturn: false })) await stream.send(chunk)
+  await stream.endInput()
+}
+
+async function toOutside(stream: AgentStream, socket: Socket): Promise<void> {
+  for await (const chunk of stream.output()) {
+    if (!socket.write(chunk)) await drained(socket)
+  }
+  socket.end()
+}
+
+function drained(socket: Socket): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const onDrain = () => {
+    socket.off('close', onClose)
+    resolve()
+  }
+  const onClose = () => {
+    socket.off('drain', onDrain)
+    reject(new BackendError('the connection was closed'))
+  }
+  socket.once('drain', onDrain)
+  socket.once('close', onClose)
+  return promise
+}
+
+async function listen(
+  server: Server,
+  options: ForwardOptions,
+): Promise<{ host: string; port: number }> {
+  const { listenHost: host = '127.0.0.1', listenPort: port = 0 } = options
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  server.once('error', (error) => {
+    reject(hostRefusal({ verb: 'listen on', subject: `${host}:${port}` }, error))
+  })
+  server.listen({ host, port }, resolve)
+  await promise
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new BackendError('no TCP address')
+  return { host: address.address, port: address.port }
+}
+
+async function closeServer(server: Server, sockets: ReadonlySet<Socket>): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  server.close(() => resolve())
+  for (const socket of sockets) socket.destroy()
+  await promise
+}

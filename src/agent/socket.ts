@@ -1,0 +1,81 @@
+import { constants } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
+import { createConnection, type Socket } from 'node:net'
+import { BackendError } from '../model/errors.ts'
+
+/** What tells a socket from any other that takes its place under the same path. */
+export interface SocketIdentity {
+  readonly dev: bigint
+  readonly ino: bigint
+  readonly birthtimeNs: bigint
+}
+
+/** O_PATH, which Node does not name: a reference to the file itself, without opening it. */
+const O_PATH = 0o10000000
+
+/** The identity of the socket at `path`, to be recorded before any other code runs inside. */
+export async function readSocketIdentity(path: string): Promise<SocketIdentity> {
+  await using handle = await pin(path)
+  return identityOf(handle, path)
+}
+
+/**
+ * Connects to the agent's socket. The last component of `path` belongs to the sandbox, so it is
+ * pinned first and checked: a symlink, a file or another socket planted there is refused. With
+ * `expected` null any socket will do, which is right only before the sandbox runs.
+ */
+export async function openAgentSocket(
+  path: string,
+  expected: SocketIdentity | null,
+): Promise<Socket> {
+  await using handle = await pin(path)
+  const found = await identityOf(handle, path)
+  if (expected !== null && !isSame(found, expected)) {
+    throw refusal(path, 'it is not the socket that the agent bound')
+  }
+  return await connect(`/proc/self/fd/${handle.fd}`, path)
+}
+
+async function pin(path: string): Promise<FileHandle> {
+  try {
+    return await open(path, O_PATH | constants.O_NOFOLLOW)
+  } catch (cause) {
+    throw unreachable(path, cause)
+  }
+}
+
+async function identityOf(handle: FileHandle, path: string): Promise<SocketIdentity> {
+  const stat = await handle.stat({ bigint: true })
+  if (stat.isSymbolicLink()) throw refusal(path, 'it is a symlink')
+  if (!stat.isSocket()) throw refusal(path, 'it is not a socket')
+  return { dev: stat.dev, ino: stat.ino, birthtimeNs: stat.birthtimeNs }
+}
+
+function isSame(a: SocketIdentity, b: SocketIdentity): boolean {
+  return a.dev === b.dev && a.ino === b.ino && a.birthtimeNs === b.birthtimeNs
+}
+
+function connect(pinned: string, path: string): Promise<Socket> {
+  const { promise, resolve, reject } = Promise.withResolvers<Socket>()
+  const socket = createConnection({ path: pinned })
+  socket.once('error', (cause) => reject(unreachable(path, cause)))
+  socket.once('connect', () => {
+    socket.removeAllListeners('error')
+    resolve(socket)
+  })
+  return promise
+}
+
+function refusal(path: string, why: string): BackendError {
+  return new BackendError(`refusing to talk to ${path}: ${why}`, {
+    remedy: 'the environment may have been tampered with; restore it from a snapshot',
+  })
+}
+
+function unreachable(path: string, cause: unknown): BackendError {
+  const why = cause instanceof Error ? cause.message : String(cause)
+  return new BackendError(`cannot reach the agent at ${path}: ${why}`, {
+    cause,
+    remedy: 'check that the environment is running',
+  })
+}

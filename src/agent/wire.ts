@@ -1,0 +1,63 @@
+/** Numbers of the agent protocol. docs/agent-protocol.md is the contract. */
+
+export const PROTOCOL_VERSION = 1
+
+export const HEADER_BYTES = 12
+export const MAX_PAYLOAD_BYTES = 131_072
+/** The most that the fields of one OPEN may be, over as many frames as that takes. */
+export const MAX_OPEN_BYTES = 4_194_304
+/** Header flag of OPEN: its fields go on in the stream's next OPEN. */
+export const OPEN_GOES_ON = 1
+export const MAX_RECORD_BYTES = 65_536
+/** Credit of every channel of every stream when it opens. */
+export const INITIAL_WINDOW_BYTES = 262_144
+/** The most that is replayed of a terminal. */
+export const MAX_REPLAY_BYTES = 1_048_576
+
+export const FrameType = {
+  hello: 1,
+  open: 2,
+  data: 3,
+  window: 4,
+  end: 5,
+  result: 6,
+  error: 7,
+  cancel: 8,
+  event: 9,
+  ping: 10,
+  pong: 11,
+} as const
+export type FrameType = (typeof FrameType)[keyof typeof FrameType]
+
+export const Channel = { input: 0, output: 1, stdout: 1, stderr: 2 } as const
+export type Channel = (typeof Channel)[keyof typeof Channel]
+
+export const Op = {
+  execStart: 1,
+  execAttach: 2,
+  execSignal: 3,
+  execList: 4,
+  execForget: 5,
+  shellList: 6,
+  shellClose: 7,
+  termOpen: 10,
+  termResize: 11,
+  termList: 12,
+  termClose: 13,
+  fileStat: 20,
+  fileList: 21,
+  fileRead: 22,
+  fileWrite: 23,
+  fileMkdir: 24,
+  fileRename: 25,
+  fileRemove: 26,
+  fileSymlink: 27,
+  fileSetattr: 28,
+  fileWatch: 29,
+  portConnect: 40,
+  identity: 50,
+  info: 51,
+  quiesce: 52,
+  configure: 53,
+} as const
+export type Op = (typeof Op)[keyof typeof Op]

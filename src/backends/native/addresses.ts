@@ -1,0 +1,36 @@
+import { cidrPrefix } from '../../model/cidr.ts'
+import { ResourceError } from '../../model/errors.ts'
+
+/** Both ends of one environment's link. */
+export interface LinkAddresses {
+  readonly gateway: string
+  readonly address: string
+  readonly prefix: number
+}
+
+// Each environment has its own network of four addresses: network, host side, inside, broadcast.
+const linkPrefix = 30
+const linkSize = 4
+
+/** The first free link of the pool; `taken` are host side addresses already in use. */
+export function nextLink(pool: string, taken: ReadonlySet<string>): LinkAddresses {
+  const [network = ''] = pool.split('/')
+  const base = toNumber(network)
+  const links = 2 ** (linkPrefix - Math.min(cidrPrefix(pool), linkPrefix))
+  for (let link = 0; link < links; link += 1) {
+    const gateway = toText(base + link * linkSize + 1)
+    if (taken.has(gateway)) continue
+    return { gateway, address: toText(base + link * linkSize + 2), prefix: linkPrefix }
+  }
+  throw new ResourceError(`all ${links} addresses of the pool ${pool} are in use`, {
+    remedy: 'remove environments that use --net nat, or set net.pool to a larger network',
+  })
+}
+
+function toNumber(address: string): number {
+  return address.split('.').reduce((sum, octet) => sum * 256 + Number(octet), 0)
+}
+
+function toText(value: number): string {
+  return [24, 16, 8, 0].map((shift) => Math.floor(value / 2 ** shift) % 256).join('.')
+}

@@ -1,0 +1,67 @@
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { PrerequisiteError } from '../../model/errors.ts'
+import { mustRun } from './run-tool.ts'
+
+/** A read-only layer of an environment's root. */
+export interface Layer {
+  readonly path: string
+  /** `host`: files carry host ids and are mounted idmapped; `cell`: ids are already shifted */
+  readonly ids: 'host' | 'cell'
+}
+
+export interface CellNet {
+  readonly interface: string
+  readonly address: string
+  readonly gateway: string
+  readonly prefix: number
+}
+
+export interface CellSpec {
+  /** the environment's directory: upper, work, run, stage */
+  readonly dir: string
+  readonly dev: string
+  /** topmost first */
+  readonly layers: readonly Layer[]
+  readonly hostname: string
+  readonly ids: { readonly base: number; readonly count: number }
+  /** cgroups that the first process joins */
+  readonly cgroups: readonly string[]
+  readonly noNewPrivs: boolean
+  readonly net: CellNet | null
+}
+
+/** Makes the cell and starts its first process, the agent; returns its host pid. */
+export async function createCell(spec: CellSpec): Promise<number> {
+  const stdout = await runCell('making the cell', ['create', ...cellArguments(spec)])
+  return Number(stdout)
+}
+
+export function cellArguments(spec: CellSpec): string[] {
+  const args = ['--env', spec.dir, '--dev', spec.dev, '--hostname', spec.hostname]
+  args.push('--id-base', String(spec.ids.base), '--id-count', String(spec.ids.count))
+  for (const layer of spec.layers) args.push('--layer', `${layer.ids}:${layer.path}`)
+  for (const dir of spec.cgroups) args.push('--cgroup', dir)
+  if (spec.noNewPrivs) args.push('--no-new-privs')
+  if (spec.net) {
+    args.push('--veth', spec.net.interface, '--address', spec.net.address)
+    args.push('--gateway', spec.net.gateway, '--prefix', String(spec.net.prefix))
+  }
+  return args
+}
+
+export function runCell(doing: string, args: readonly string[]): Promise<string> {
+  return mustRun(doing, nativeProgram('cell'), args)
+}
+
+/** A program of `native/build`, wherever this code was bundled to within the package. */
+export function nativeProgram(name: 'agent' | 'cell'): string {
+  for (let dir = dirname(fileURLToPath(import.meta.url)); dir !== '/'; dir = dirname(dir)) {
+    const path = join(dir, 'native/build', name)
+    if (existsSync(path)) return path
+  }
+  throw new PrerequisiteError(`the program native/build/${name} is missing`, {
+    remedy: 'run `make -C native`, or start Forkpoint through ./forkpoint, which builds it',
+  })
+}

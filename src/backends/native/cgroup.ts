@@ -1,0 +1,211 @@
+import { mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Limits } from '../../model/environment.ts'
+import { BackendError, type ForkpointError, PrerequisiteError } from '../../model/errors.ts'
+import type { CgroupLayout, Controller } from './cgroup-layout.ts'
+
+const cpuPeriodUs = 100_000
+
+/** The cgroups of one environment, in every hierarchy it needs; the one that freezes comes first. */
+export function cgroupDirs(layout: CgroupLayout, key: string, id: string): string[] {
+  const first = layout.unified ?? layout.freezer
+  if (first === null) {
+    throw new PrerequisiteError('no cgroup hierarchy is mounted that can freeze processes', {
+      remedy: 'mount cgroup2 on /sys/fs/cgroup (systemd does), or the v1 freezer controller',
+    })
+  }
+  const mounts = new Set([first])
+  for (const { mount } of layout.controllers.values()) mounts.add(mount)
+  return [...mounts].map((mount) => join(mount, 'forkpoint', key, id))
+}
+
+export async function makeCgroups(
+  layout: CgroupLayout,
+  key: string,
+  id: string,
+  limits: Limits,
+): Promise<string[]> {
+  const dirs = cgroupDirs(layout, key, id)
+  for (const dir of dirs) {
+    await mkdir(dirname(dir), { recursive: true })
+    if (dir.startsWith(`${layout.unified}/`)) await delegateControllers(layout, dirname(dir))
+    await mkdir(dir, { recursive: true })
+  }
+  for (const [file, value] of limitFiles(layout, key, id, limits)) await writeLimit(file, value)
+  return dirs
+}
+
+/** The v2 controllers must be switched on in every group above the one that is limited. */
+async function delegateControllers(layout: CgroupLayout, parent: string): Promise<void> {
+  const wanted = [...layout.controllers].filter(([, at]) => at.version === 2).map(([name]) => name)
+  if (wanted.length === 0) return
+  const text = wanted.map((name) => `+${name}`).join(' ')
+  for (const dir of [dirname(dirname(parent)), dirname(parent), parent]) {
+    const enabled = (await readFile(join(dir, 'cgroup.subtree_control'), 'utf8')).split(/\s+/)
+    if (wanted.every((name) => enabled.includes(name))) continue
+    await writeLimit(join(dir, 'cgroup.subtree_control'), text)
+  }
+}
+
+/** The files to write for `limits`, as pairs of path and text. */
+export function limitFiles(
+  layout: CgroupLayout,
+  key: string,
+  id: string,
+  limits: Limits,
+): [string, string][] {
+  const files: [string, string][] = []
+  const put = (name: Controller, v1: [string, string][], v2: [string, string][]) => {
+    const at = layout.controllers.get(name)
+    if (!at) throw noController(name)
+    const dir = join(at.mount, 'forkpoint', key, id)
+    for (const [file, text] of at.version === 1 ? v1 : v2) files.push([join(dir, file), text])
+  }
+  if (limits.memoryBytes !== undefined) {
+    const bytes = String(limits.memoryBytes)
+    put('memory', [['memory.limit_in_bytes', bytes]], [['memory.max', bytes]])
+  }
+  if (limits.cpus !== undefined) {
+    const quota = String(Math.round(limits.cpus * cpuPeriodUs))
+    put(
+      'cpu',
+      [
+        ['cpu.cfs_period_us', String(cpuPeriodUs)],
+        ['cpu.cfs_quota_us', quota],
+      ],
+      [['cpu.max', `${quota} ${cpuPeriodUs}`]],
+    )
+  }
+  if (limits.pids !== undefined) {
+    const count = String(limits.pids)
+    put('pids', [['pids.max', count]], [['pids.max', count]])
+  }
+  return files
+}
+
+function noController(name: Controller): ForkpointError {
+  return new PrerequisiteError(`this machine offers no cgroup controller for ${name} limits`, {
+    remedy: `enable the ${name} controller, or set limits.${name === 'cpu' ? 'cpus' : name} to none`,
+  })
+}
+
+async function writeLimit(file: string, text: string): Promise<void> {
+  try {
+    await writeFile(file, text)
+  } catch (error) {
+    throw new BackendError(`cannot write ${text} to ${file}: ${(error as Error).message}`, {
+      remedy: 'run `forkpoint doctor`; in a container, give it its own writable cgroup tree',
+      cause: error,
+    })
+  }
+}
+
+export async function freeze(dirs: readonly string[]): Promise<void> {
+  await setFrozen(dirs, { v2: '1', v1: 'FROZEN' })
+}
+
+export async function thaw(dirs: readonly string[]): Promise<void> {
+  await setFrozen(dirs, { v2: '0', v1: 'THAWED' })
+}
+
+async function setFrozen(dirs: readonly string[], want: { v1: string; v2: string }): Promise<void> {
+  const dir = dirs[0] ?? ''
+  const unified = await exists(join(dir, 'cgroup.freeze'))
+  await writeFile(
+    join(dir, unified ? 'cgroup.freeze' : 'freezer.state'),
+    unified ? want.v2 : want.v1,
+  )
+  for (let waited = 0; waited < 10_000; waited += 1) {
+    const state = unified
+      ? /^frozen (\d)/m.exec(await readFile(join(dir, 'cgroup.events'), 'utf8'))?.[1]
+      : (await readFile(join(dir, 'freezer.state'), 'utf8')).trim()
+    if (state === (unified ? want.v2 : want.v1)) return
+    await sleep(1)
+  }
+  throw new BackendError(`processes in ${dir} did not reach the state ${want.v1} within 10 s`, {
+    remedy: 'a process may be stuck in the kernel (state D); see `ps` on the host',
+  })
+}
+
+export async function isFrozen(dirs: readonly string[]): Promise<boolean> {
+  const dir = dirs[0] ?? ''
+  const v2 = await readFile(join(dir, 'cgroup.freeze'), 'utf8').catch(() => null)
+  if (v2 !== null) return v2.trim() === '1'
+  const v1 = await readFile(join(dir, 'freezer.state'), 'utf8').catch(() => 'THAWED')
+  return v1.trim() !== 'THAWED'
+}
+
+/** Ends every process in these cgroups and removes them; fine if they are not there. */
+export async function removeCgroups(dirs: readonly string[]): Promise<void> {
+  for (const dir of dirs) await killAll(dir)
+  await Promise.all(dirs.map(removeCgroup))
+}
+
+async function killAll(dir: string): Promise<void> {
+  for (let tries = 0; tries < 5_000; tries += 1) {
+    const pids = await processesIn(dir)
+    if (pids.length === 0) return
+    if (tries % 100 === 0) await kill(dir, pids)
+    await sleep(1)
+  }
+  throw new BackendError(`processes in ${dir} survived SIGKILL for 5 s`, {
+    remedy: 'a process may be stuck in the kernel (state D); see `ps` on the host, then try again',
+  })
+}
+
+/** A frozen v2 group can be killed as it is; v1 has to thaw first. */
+async function kill(dir: string, pids: readonly number[]): Promise<void> {
+  const whole = await writeFile(join(dir, 'cgroup.kill'), '1').then(
+    () => true,
+    () => false,
+  )
+  if (whole) return
+  for (const pid of pids) {
+    try {
+      process.kill(pid, 'SIGKILL')
+    } catch {}
+  }
+  await writeFile(join(dir, 'freezer.state'), 'THAWED').catch(() => {})
+}
+
+async function removeCgroup(dir: string): Promise<void> {
+  for (let tries = 0; tries < 1_000; tries += 1) {
+    try {
+      await rmdir(dir)
+      break
+    } catch (error) {
+      const code = (error as NodeJS.ErrnoException).code
+      if (code === 'ENOENT') break
+      // Processes that have just died are still counted for a moment.
+      if (code !== 'EBUSY') throw error
+      await sleep(1)
+    }
+  }
+  // The groups above are shared by all environments of this home; the last one out removes them.
+  await rmdir(dirname(dir))
+    .then(() => rmdir(dirname(dirname(dir))))
+    .catch(() => {})
+}
+
+/** Ids of the environments that have a cgroup under this home's key. */
+export async function cgroupIds(layout: CgroupLayout, key: string): Promise<Set<string>> {
+  const found = new Set<string>()
+  for (const dir of cgroupDirs(layout, key, 'x')) {
+    const entries = await readdir(dirname(dir), { withFileTypes: true }).catch(() => [])
+    for (const entry of entries) if (entry.isDirectory()) found.add(entry.name)
+  }
+  return found
+}
+
+async function processesIn(dir: string): Promise<number[]> {
+  const text = await readFile(join(dir, 'cgroup.procs'), 'utf8').catch(() => '')
+  return text.split('\n').filter(Boolean).map(Number)
+}
+
+async function exists(path: string): Promise<boolean> {
+  return readFile(path).then(
+    () => true,
+    () => false,
+  )
+}

@@ -1,0 +1,145 @@
+import { access, readFile, stat, statfs } from 'node:fs/promises'
+import { release } from 'node:os'
+import { ForkpointError } from '../../model/errors.ts'
+import { type EnvironmentId, newEnvironmentId } from '../../model/ids.ts'
+import { formatBytes, formatDuration } from '../../model/quantities.ts'
+import type { Check } from '../backend.ts'
+import { nativeProgram } from './cell.ts'
+import { criuVersion, findCriu } from './criu.ts'
+import { askShell, dumpAndRestore, type Machine, makeProbeCell } from './probe.ts'
+import { runTool } from './run-tool.ts'
+
+const leastFreeBytes = 1024 ** 3
+
+/** Each prerequisite of the native backend, probed; what a later one needs comes first. */
+export async function checkMachine(machine: Machine): Promise<Check[]> {
+  const checks = [
+    await probe('kernel', checkKernel),
+    await probe('programs', checkPrograms),
+    await probe('cgroups', () => checkCgroups(machine)),
+    await probe('store', () => checkStore(machine)),
+    await probe('network', checkNetwork, 'warn'),
+  ]
+  return [...checks, ...(await checkCells(machine))]
+}
+
+type Finding = string | Pick<Check, 'status' | 'found' | 'remedy'>
+
+async function probe(
+  name: string,
+  find: () => Promise<Finding>,
+  onFailure: 'fail' | 'warn' = 'fail',
+): Promise<Check> {
+  try {
+    const finding = await find()
+    return typeof finding === 'string'
+      ? { name, status: 'ok', found: finding }
+      : { name, ...finding }
+  } catch (error) {
+    const remedy = error instanceof ForkpointError ? error.remedy : undefined
+    return { name, status: onFailure, found: wordsOf(error), ...(remedy && { remedy }) }
+  }
+}
+
+function wordsOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+/** What the kernel can do is shown by the cell below; this only explains a failure there. */
+async function checkKernel(): Promise<Finding> {
+  const filesystems = await readFile('/proc/filesystems', 'utf8')
+  const [major = 0, minor = 0] = release().split('.').map(Number)
+  if (major < 5 || (major === 5 && minor < 19)) {
+    return {
+      status: 'fail',
+      found: `Linux ${release()}`,
+      remedy: 'use Linux 5.19 or newer: OverlayFS takes no idmapped layers before that',
+    }
+  }
+  const overlay = filesystems.includes('\toverlay\n') || (await loadOverlay())
+  return overlay
+    ? `Linux ${release()}, OverlayFS`
+    : { status: 'fail', found: 'no OverlayFS', remedy: 'load it with `modprobe overlay`' }
+}
+
+async function loadOverlay(): Promise<boolean> {
+  return (await runTool('modprobe', ['overlay']).catch(() => null))?.exitCode === 0
+}
+
+async function checkPrograms(): Promise<Finding> {
+  await access(nativeProgram('cell'))
+  await access(nativeProgram('agent'))
+  for (const tool of ['mount', 'umount', 'mkfs.ext4', 'du']) {
+    const { exitCode } = await runTool('sh', ['-c', `command -v ${tool}`])
+    if (exitCode !== 0) {
+      const remedy = 'run `forkpoint doctor --fix`, which installs util-linux and e2fsprogs'
+      return { status: 'fail', found: `no ${tool}`, remedy }
+    }
+  }
+  return 'cell, agent, mount, mkfs.ext4'
+}
+
+async function checkCgroups({ layout }: Machine): Promise<Finding> {
+  const freezer = layout.unified ? `v2 at ${layout.unified}` : `v1 freezer at ${layout.freezer}`
+  if (layout.unified === null && layout.freezer === null) {
+    return { status: 'fail', found: 'no hierarchy', remedy: 'mount cgroup2 on /sys/fs/cgroup' }
+  }
+  const missing = ['memory', 'cpu', 'pids'].filter(
+    (name) => !layout.controllers.has(name as 'memory' | 'cpu' | 'pids'),
+  )
+  if (missing.length > 0) {
+    const found = `${freezer}, no controller for ${missing.join(', ')}`
+    return { status: 'warn', found, remedy: 'limits of that kind cannot be set on this machine' }
+  }
+  const versions = [...layout.controllers].map(([name, { version }]) => `${name} v${version}`)
+  return `${freezer}; limits: ${versions.join(', ')}`
+}
+
+async function checkStore({ places }: Machine): Promise<Finding> {
+  const [home, root, space] = await Promise.all([stat(places.home), stat('/'), statfs(places.home)])
+  const free = space.bavail * space.bsize
+  const kind = home.dev === root.dev ? 'volume file on the root file system' : 'own file system'
+  const found = `${places.home}, ${kind}, ${formatBytes(free)} free`
+  if (free >= leastFreeBytes) return found
+  return { status: 'warn', found, remedy: 'free some space, or set FORKPOINT_HOME elsewhere' }
+}
+
+async function checkNetwork(): Promise<Finding> {
+  const { exitCode, stderr } = await runTool('nft', ['list', 'tables'])
+  if (exitCode === 0) return 'nftables; --net nat works'
+  const remedy = 'environments work without it; for --net nat the kernel needs nftables'
+  return { status: 'warn', found: stderr.trim(), remedy }
+}
+
+async function checkCells(machine: Machine): Promise<Check[]> {
+  const checks: Check[] = []
+  const steps = async (id: EnvironmentId) => {
+    const began = performance.now()
+    await using cell = await makeProbeCell(machine, id)
+    await askShell(machine, cell.id, 'probe=$((6*7)); sleep 1000 & echo ready')
+    const made = formatDuration(performance.now() - began)
+    checks.push({ name: 'cell', status: 'ok', found: `made, and its shell answers, in ${made}` })
+    checks.push(
+      await probe('criu', async () => {
+        const criu = findCriu(machine.context.settings)
+        const version = await criuVersion(criu)
+        const from = performance.now()
+        const copy = newEnvironmentId()
+        const answer = await machine.context.exclusively(`env:${copy}`, 'doctor', () =>
+          dumpAndRestore(machine, criu, cell, copy, 'echo $probe; jobs -r | wc -l'),
+        )
+        if (answer !== '42\n1')
+          throw new Error(`CRIU ${version}: the restored shell says ${answer}`)
+        const took = formatDuration(performance.now() - from)
+        return `CRIU ${version}: a cell with a shell and a job was dumped and restored in ${took}`
+      }),
+    )
+  }
+  const failure = await probe('cell', async () => {
+    const id = newEnvironmentId()
+    // Others take what has neither a record nor a lease for the remains of a killed process.
+    await machine.context.exclusively(`env:${id}`, 'doctor', () => steps(id))
+    return ''
+  })
+  return failure.status === 'ok' ? checks : [...checks, failure]
+}

@@ -1,0 +1,39 @@
+import { randomUUID } from 'node:crypto'
+import { constants } from 'node:fs'
+import { chmod, chown, mkdir, open, rename } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Identity } from '../backend.ts'
+import type { EnvironmentPlaces } from './places.ts'
+
+/** What the sandbox owns (upper, work, run) belongs to its root; what is ours around it does not. */
+export async function makeDirectories(place: EnvironmentPlaces, rootId: number): Promise<void> {
+  await mkdir(place.stage, { recursive: true })
+  // The cell's first process passes through it when it is already the sandbox's root.
+  await chmod(place.dir, 0o711)
+  for (const dir of [place.upper, place.work, place.run]) {
+    await mkdir(dir, { recursive: true })
+    await chmod(dir, 0o755)
+    await chown(dir, rootId, rootId)
+  }
+}
+
+/**
+ * Written beside its place and renamed over it: the directory is writable inside, and a link that
+ * was planted there must be replaced, never followed.
+ */
+export async function writeIdentity(
+  place: EnvironmentPlaces,
+  identity: Identity,
+  rootId: number,
+): Promise<void> {
+  const draft = join(place.run, `.identity-${randomUUID()}`)
+  const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants
+  const file = await open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o644)
+  try {
+    await file.writeFile(`${JSON.stringify(identity, null, 2)}\n`)
+    await file.chown(rootId, rootId)
+  } finally {
+    await file.close()
+  }
+  await rename(draft, join(place.run, 'identity.json'))
+}

@@ -1,0 +1,105 @@
+import { createHash } from 'node:crypto'
+import { chmod, copyFile, mkdir, rename, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Source } from '../../model/environment.ts'
+import { UnsupportedError } from '../../model/errors.ts'
+import { type Layer, nativeProgram, runCell } from './cell.ts'
+import { planMask, writeMask } from './mask.ts'
+import type { Places } from './places.ts'
+
+/** Mount points and directories that every environment has, whatever its source lacks. */
+const skeleton: readonly [path: string, mode: number][] = [
+  ['dev', 0o755],
+  ['proc', 0o555],
+  ['sys', 0o555],
+  ['run', 0o755],
+  ['run/forkpoint', 0o755],
+  ['run/lock', 0o1777],
+  ['run/shm', 0o1777],
+]
+
+/** The layers under a new environment's upper, topmost first. */
+export async function baseLayers(
+  places: Places,
+  source: Source,
+  mask: readonly string[],
+): Promise<Layer[]> {
+  const agent = await agentLayer(places)
+  switch (source.kind) {
+    case 'host':
+    case 'dir':
+      return [agent, await maskLayer(places, [...mask, places.home]), { path: '/', ids: 'host' }]
+    case 'rootfs':
+      return [agent, { path: source.path, ids: 'host' }]
+    default:
+      throw new UnsupportedError(
+        'filesystem',
+        `the native backend cannot start from ${source.kind}`,
+        {
+          remedy: 'use host, dir:PATH or rootfs:PATH',
+        },
+      )
+  }
+}
+
+/** The agent and the mount points, named for the agent's content. */
+async function agentLayer(places: Places): Promise<Layer> {
+  const program = nativeProgram('agent')
+  const { size, mtimeMs } = await stat(program)
+  return ensureLayer(places, `agent-${digest(`${program} ${size} ${mtimeMs}`)}`, async (dir) => {
+    for (const [path, mode] of skeleton) {
+      await mkdir(join(dir, path))
+      await chmod(join(dir, path), mode)
+    }
+    await mkdir(join(dir, '.forkpoint'), { mode: 0o755 })
+    await copyFile(program, join(dir, '.forkpoint/agent'))
+    await chmod(join(dir, '.forkpoint/agent'), 0o755)
+  })
+}
+
+async function maskLayer(places: Places, patterns: readonly string[]): Promise<Layer> {
+  const plan = planMask(patterns)
+  return ensureLayer(places, `mask-${digest(JSON.stringify(plan))}`, (dir) => writeMask(plan, dir))
+}
+
+/** The template bound in at /dev. */
+export async function ensureDevices(places: Places): Promise<string> {
+  const { path } = await ensureLayer(places, 'devices', async (dir) => {
+    await runCell('making the device template', ['devices', dir])
+  })
+  return path
+}
+
+/** Made under a temporary name and renamed: a layer is complete or not there. */
+async function ensureLayer(
+  places: Places,
+  name: string,
+  fill: (dir: string) => Promise<void>,
+): Promise<Layer> {
+  const path = join(places.layers, name)
+  if (await exists(path)) return { path, ids: 'host' }
+  const draft = `${path}.${process.pid}-${Math.random().toString(36).slice(2)}.new`
+  try {
+    await mkdir(draft, { recursive: true, mode: 0o755 })
+    await chmod(draft, 0o755)
+    await fill(draft)
+    await rename(draft, path)
+  } catch (error) {
+    // Someone else may have made the same layer meanwhile.
+    if (!(await exists(path))) throw error
+  } finally {
+    await rm(draft, { recursive: true, force: true })
+  }
+  return { path, ids: 'host' }
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 16)
+}
+
+async function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  )
+}

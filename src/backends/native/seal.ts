@@ -1,0 +1,19 @@
+import { chmod, chown, lstat, mkdir, readdir, rename } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/**
+ * Makes a layer of what an environment wrote. The upper directory itself cannot become one while
+ * its environment has it mounted (EBUSY with index=on), but its entries can be moved out of it: the
+ * frozen environment does not notice, and moving them back restores it exactly.
+ */
+export async function seal(upper: string, layer: string): Promise<void> {
+  const { mode, uid, gid } = await lstat(upper)
+  await mkdir(layer, { mode: 0o700 })
+  await moveEntries(upper, layer)
+  await chown(layer, uid, gid)
+  await chmod(layer, mode & 0o7777)
+}
+
+async function moveEntries(from: string, to: string): Promise<void> {
+  for (const name of await readdir(from)) await rename(join(from, name), join(to, name))
+}

@@ -1,0 +1,32 @@
+import { Argument } from 'commander'
+import { bashScript } from '../completion/bash.ts'
+import { fishScript } from '../completion/fish.ts'
+import { describeProgram, type ProgramShape } from '../completion/shape.ts'
+import { zshScript } from '../completion/zsh.ts'
+import { addExamples } from '../help.ts'
+import { buildProgram, loadVerbs } from '../program.ts'
+import { type MakeCommand, verbs } from '../verbs.ts'
+
+const scripts = {
+  bash: bashScript,
+  zsh: zshScript,
+  fish: fishScript,
+} satisfies Record<string, (shape: ProgramShape) => string>
+
+export const make: MakeCommand = (command, cli) =>
+  addExamples(
+    command
+      .description('Prints a completion script: verbs, options and the names of environments.')
+      .addArgument(new Argument('<shell>', 'for which shell').choices(Object.keys(scripts)))
+      .action((shell: keyof typeof scripts, _options, self) =>
+        cli.perform(self, async (context) => {
+          const program = buildProgram(cli, await loadVerbs(cli, verbs.keys()))
+          const script = scripts[shell](describeProgram(program))
+          await context.show({ json: { shell, script }, text: () => script.trimEnd() })
+        }),
+      ),
+    [
+      ['source <(forkpoint completion bash)', 'for this shell'],
+      ['forkpoint completion fish > ~/.config/fish/completions/forkpoint.fish', 'for good'],
+    ],
+  )

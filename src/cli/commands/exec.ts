@@ -1,0 +1,154 @@
+import type { Environment, SpawnOptions } from '../../index.ts'
+import { InvalidInputError } from '../../model/errors.ts'
+import { parseDuration } from '../../model/quantities.ts'
+import type { Context } from '../context.ts'
+import { exitCodeOfCommand } from '../exec/exit-code.ts'
+import { followCommand } from '../exec/follow.ts'
+import { resultJson } from '../exec/result-json.ts'
+import { stdinIsGiven } from '../exec/stdin.ts'
+import { addExamples, envArgument } from '../help.ts'
+import { Interrupts } from '../interrupts.ts'
+import { pairsOption, parsedOption } from '../options.ts'
+import type { MakeCommand } from '../verbs.ts'
+import { write } from '../write.ts'
+
+interface Options {
+  readonly process?: true
+  readonly shell?: string
+  readonly cwd?: string
+  readonly env?: Readonly<Record<string, string>>
+  readonly user?: string
+  readonly timeout?: number
+  readonly stdin?: true
+  readonly detach?: true
+  readonly attach?: string
+}
+
+export const make: MakeCommand = (command, cli) =>
+  addExamples(
+    command
+      .description(
+        'Runs a command in the persistent shell of an environment, and ends with its exit code.',
+      )
+      .usage('[options] ENV -- COMMAND…')
+      .argument('<env>', envArgument)
+      .argument('[command...]', 'one word is a shell command line; several are passed as they are')
+      .option('--process', 'as a fresh process instead of in the shell')
+      .option('--shell <name>', 'in the persistent shell of that name (default: main)')
+      .option('--cwd <dir>', 'where, for this command only')
+      .addOption(pairsOption('-e, --env <key=value>', 'a variable, for this command only'))
+      .option('--user <user>', 'as whom: name or id, either with :group; with --process')
+      .addOption(
+        parsedOption('--timeout <s>', 'end it after so long, with exit code 124', parseDuration),
+      )
+      .option('-i, --stdin', 'pass on stdin even if it is a terminal or a device')
+      .option('--detach', 'start it, print its id and leave it running')
+      .option('--attach <id>', 'go on with the output of a command that was started before')
+      .action((reference: string, words: string[], options: Options, self) =>
+        cli.perform(self, async (context) => {
+          checkRequest(words, options)
+          using interrupts = new Interrupts()
+          await using forkpoint = await context.open()
+          const environment = await forkpoint.get(reference)
+          if (options.attach !== undefined) {
+            return await attach(context, environment, options.attach, interrupts.signal)
+          }
+          // A single word is a command line; several reach the command exactly as given.
+          const line = words.length === 1 ? (words[0] ?? '') : words
+          if (options.detach) return await detach(context, environment, line, options)
+          await execute(context, environment, line, options, interrupts.signal)
+        }),
+      ),
+    [
+      ["forkpoint exec web -- 'cd /app && export MODE=debug'", 'the shell remembers'],
+      ['forkpoint exec web -- npm test', 'words, passed as they are'],
+      ['tar c . | forkpoint exec web -- tar x -C /app', 'a piped stdin is passed on'],
+      [
+        'id=$(forkpoint exec web --detach -- make); forkpoint exec web --attach $id',
+        'in two steps',
+      ],
+    ],
+  )
+
+function checkRequest(words: readonly string[], options: Options): void {
+  if (options.attach !== undefined) {
+    if (words.length === 0 && !options.detach) return
+    throw new InvalidInputError('--attach goes on with a command, it does not start one', {
+      remedy: 'leave out the command and --detach',
+    })
+  }
+  if (words.length === 0) {
+    throw new InvalidInputError('there is no command', { remedy: 'write it after --' })
+  }
+  if (options.detach && options.stdin) {
+    throw new InvalidInputError('--detach and --stdin do not go together', {
+      remedy: 'a command that is left running has no stdin',
+    })
+  }
+}
+
+async function execute(
+  context: Context,
+  environment: Environment,
+  command: string | readonly string[],
+  options: Options,
+  signal: AbortSignal,
+): Promise<void> {
+  const { stdout, stderr } = context.streams
+  const passesStdin = options.stdin === true || stdinIsGiven()
+  try {
+    const result = await environment.exec(command, {
+      ...execOptions(options),
+      signal,
+      ...(passesStdin && { stdin: process.stdin }),
+      ...(!context.globals.json && {
+        onStdout: (chunk) => write(stdout, chunk),
+        onStderr: (chunk) => write(stderr, chunk),
+      }),
+    })
+    if (context.globals.json) await context.show({ json: resultJson(result), text: () => '' })
+    context.endWith(exitCodeOfCommand(result))
+  } finally {
+    // What nobody wants any more must not keep this process alive.
+    if (passesStdin) process.stdin.destroy()
+  }
+}
+
+async function detach(
+  context: Context,
+  environment: Environment,
+  command: string | readonly string[],
+  options: Options,
+): Promise<void> {
+  const handle = await environment.spawn(command, execOptions(options))
+  const pid = await handle.pid
+  handle.detach()
+  await context.show({ json: { id: handle.id, pid, running: true }, text: () => handle.id })
+}
+
+async function attach(
+  context: Context,
+  environment: Environment,
+  id: string,
+  signal: AbortSignal,
+): Promise<void> {
+  if (context.globals.json) {
+    throw new InvalidInputError('--attach and --json do not go together', {
+      remedy: '--attach passes output on as it comes',
+    })
+  }
+  const result = await followCommand(environment, id, context.streams, signal)
+  context.endWith(exitCodeOfCommand(result))
+}
+
+function execOptions(options: Options): Omit<SpawnOptions, 'stdin' | 'id'> {
+  const { shell, cwd, env, user, timeout } = options
+  return {
+    mode: options.process ? 'process' : 'shell',
+    ...(shell !== undefined && { shell }),
+    ...(cwd !== undefined && { cwd }),
+    ...(env !== undefined && { env }),
+    ...(user !== undefined && { user }),
+    ...(timeout !== undefined && { timeoutMs: timeout }),
+  }
+}

@@ -1,0 +1,54 @@
+import { InvalidInputError } from '../../model/errors.ts'
+import { quote } from '../../model/quote.ts'
+import { addExamples, envArgument } from '../help.ts'
+import { Interrupts } from '../interrupts.ts'
+import { parsedOption } from '../options.ts'
+import { formatAddress, type ListenAddress, parseListen, parsePort } from '../port-address.ts'
+import type { MakeCommand } from '../verbs.ts'
+
+interface Options {
+  readonly listen?: ListenAddress
+}
+
+export const make: MakeCommand = (command, cli) =>
+  addExamples(
+    command
+      .description(
+        'Listens on the host and carries connections to a port inside, until interrupted.',
+      )
+      .argument('<env>', envArgument)
+      .argument('<port>', 'the port inside')
+      .addOption(
+        parsedOption(
+          '--listen <[addr:]port>',
+          'where to listen (default: any free port of 127.0.0.1)',
+          parseListen,
+        ),
+      )
+      .action((reference: string, portText: string, options: Options, self) =>
+        cli.perform(self, async (context) => {
+          const port = parsePort(portText)
+          if (port === 0) throw notInside(portText)
+          using interrupts = new Interrupts()
+          await using forkpoint = await context.open()
+          const environment = await forkpoint.get(reference)
+          await using forward = await environment.ports.forward(port, options.listen ?? {})
+          const { id, name } = environment
+          const { host, port: listenPort } = forward
+          await context.show({
+            json: { id, name, port, host, listenPort, address: formatAddress(host, listenPort) },
+            text: () => formatAddress(host, listenPort),
+          })
+          await interrupts.came
+        }),
+      ),
+    [
+      ['forkpoint port web 8000', 'on a free port, which is printed'],
+      ['forkpoint port web 8000 --listen 8000', 'on that port of 127.0.0.1'],
+      ['forkpoint port web 8000 --listen 0.0.0.0:80', 'for the whole network'],
+    ],
+  )
+
+function notInside(port: string): InvalidInputError {
+  return new InvalidInputError(`not a port: ${quote(port)}`, { remedy: 'give 1 to 65535' })
+}

@@ -1,0 +1,20 @@
+import { addExamples, envArgument } from '../help.ts'
+import { labelOf } from '../render/environment.ts'
+import type { MakeCommand } from '../verbs.ts'
+
+export const make: MakeCommand = (command, cli) =>
+  addExamples(
+    command
+      .description('Lets a paused environment go on where it was.')
+      .argument('<env>', envArgument)
+      .action((reference: string, _options, self) =>
+        cli.perform(self, async (context) => {
+          await using forkpoint = await context.open()
+          const environment = await forkpoint.get(reference)
+          await environment.resume()
+          const { info } = environment
+          await context.show({ json: info, text: () => `resumed ${labelOf(info)}` })
+        }),
+      ),
+    [['forkpoint resume web', 'go on']],
+  )

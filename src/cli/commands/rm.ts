@@ -1,0 +1,94 @@
+import type { Environment, Forkpoint } from '../../index.ts'
+import { exitCodeOf, InvalidInputError, toJson } from '../../model/errors.ts'
+import type { Context } from '../context.ts'
+import { addExamples, envArgument } from '../help.ts'
+import { labelOf } from '../render/environment.ts'
+import { renderError } from '../render/error.ts'
+import { styleFor } from '../render/style.ts'
+import type { MakeCommand } from '../verbs.ts'
+import { write } from '../write.ts'
+
+interface Options {
+  readonly all?: true
+  readonly force?: true
+}
+
+interface Removal {
+  readonly removed: { id: string; name: string | null }[]
+  readonly failed: { reference: string; error: unknown }[]
+}
+
+export const make: MakeCommand = (command, cli) =>
+  addExamples(
+    command
+      .description('Ends environments and removes all they had.')
+      .argument('[env...]', envArgument)
+      .option('--all', 'every environment; needs --force')
+      .option('--force', 'with --all: yes, every environment')
+      .action((references: string[], options: Options, self) =>
+        cli.perform(self, async (context) => {
+          checkRequest(references, options)
+          await using forkpoint = await context.open()
+          const wanted = options.all ? (await forkpoint.list()).map(({ id }) => id) : references
+          const removal = await context.wait('removing', () => removeEach(forkpoint, wanted))
+          await showRemoval(context, removal)
+        }),
+      ),
+    [
+      ['forkpoint rm web', 'one'],
+      ['forkpoint rm try-1 try-2 try-3', 'several; a failure does not spare the others'],
+      ['forkpoint rm --all --force', 'every environment of this machine'],
+    ],
+  )
+
+function checkRequest(references: readonly string[], options: Options): void {
+  if (options.all && references.length > 0) {
+    throw new InvalidInputError('--all and names do not go together', {
+      remedy: 'give one or the other',
+    })
+  }
+  if (options.all && !options.force) {
+    throw new InvalidInputError('--all removes every environment of this machine', {
+      remedy: 'if that is what you want, add --force',
+    })
+  }
+  if (!options.all && references.length === 0) {
+    throw new InvalidInputError('nothing to remove was named', {
+      remedy: 'name environments; `forkpoint ls` lists them',
+    })
+  }
+}
+
+/** In order, and on after a failure: what can be removed is. */
+async function removeEach(forkpoint: Forkpoint, references: readonly string[]): Promise<Removal> {
+  const removal: Removal = { removed: [], failed: [] }
+  for (const reference of new Set(references)) {
+    try {
+      const environment: Environment = await forkpoint.get(reference)
+      await environment.remove()
+      removal.removed.push({ id: environment.id, name: environment.name })
+    } catch (error) {
+      removal.failed.push({ reference, error })
+    }
+  }
+  return removal
+}
+
+async function showRemoval(context: Context, { removed, failed }: Removal): Promise<void> {
+  const [first] = failed
+  await context.show({
+    json: {
+      removed,
+      failed: failed.map(({ reference, error }) => ({ reference, error: toJson(error) })),
+      // Where every command has it, for callers that only look whether it worked.
+      ...(first && { error: toJson(first.error) }),
+    },
+    text: () => removed.map((environment) => `removed ${labelOf(environment)}`).join('\n'),
+  })
+  if (first === undefined) return
+  context.endWith(exitCodeOf(first.error))
+  if (context.globals.json) return
+  const { stderr } = context.streams
+  const style = styleFor(stderr, context.globals)
+  for (const { error } of failed) await write(stderr, `${renderError(error, style)}\n`)
+}

@@ -1,0 +1,53 @@
+import type { ProgramShape, VerbShape } from './shape.ts'
+
+export function zshScript(program: ProgramShape): string {
+  const verbs = program.verbs.map(({ name, summary }) => `    ${quoted(`${name}:${summary}`)}`)
+  return `#compdef forkpoint
+# zsh completion for forkpoint: source <(forkpoint completion zsh)
+_forkpoint_environments() {
+  local -a names
+  names=(\${(f)"$(forkpoint __complete 2>/dev/null)"})
+  compadd -a names
+}
+_forkpoint() {
+  local -a verbs
+  verbs=(
+${verbs.join('\n')}
+  )
+  local state line
+  _arguments -C ${specs(program.options)} '1: :->verb' '*:: :->rest'
+  case $state in
+    verb) _describe verb verbs ;;
+    rest)
+      case $line[1] in
+${program.verbs.map(verbCase).join('\n')}
+      esac ;;
+  esac
+}
+if [[ $funcstack[1] == _forkpoint ]]; then _forkpoint "$@"; else compdef _forkpoint forkpoint; fi
+`
+}
+
+function verbCase({ name, options, argument, choices }: VerbShape): string {
+  const completer = {
+    environment: '*: :_forkpoint_environments',
+    file: '*: :_files',
+    choice: `1: :(${choices.join(' ')})`,
+    other: '*: :_default',
+  }[argument]
+  return `        ${name}) _arguments ${specs(options)} ${quoted(completer)} ;;`
+}
+
+function specs(options: ProgramShape['options']): string {
+  return options
+    .flatMap(({ short, long, description, takesValue, choices }) => {
+      const value = takesValue ? `:value:${choices.length > 0 ? `(${choices.join(' ')})` : ''}` : ''
+      const what = `[${description.replaceAll(/[[\]:]/g, ' ')}]${value}`
+      return [short, long].filter((word) => word !== undefined).map((word) => quoted(word + what))
+    })
+    .join(' ')
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`
+}

@@ -1,0 +1,18 @@
+import { signalExitCode } from '../interrupts.ts'
+
+/** As `timeout` has it. */
+const timedOutCode = 124
+
+export interface Ended {
+  /** null if a signal ended it */
+  readonly exitCode: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly timedOut?: boolean
+}
+
+/** The exit code that a shell would give for how a command ended. */
+export function exitCodeOfCommand(ended: Ended): number {
+  if (ended.timedOut) return timedOutCode
+  if (ended.exitCode !== null) return ended.exitCode
+  return ended.signal === null ? 1 : signalExitCode(ended.signal)
+}

@@ -1,0 +1,9 @@
+import type { Command } from 'commander'
+
+export const envArgument = 'id, unique beginning of an id, or name'
+
+/** Examples after the options: the command line, and what it is good for. */
+export function addExamples(command: Command, examples: readonly [line: string, why: string][]) {
+  const lines = examples.map(([line, why]) => `  # ${why}\n  $ ${line}`)
+  return command.addHelpText('after', `\nExamples:\n${lines.join('\n\n')}`)
+}

@@ -1,0 +1,10 @@
+import type { Style } from './style.ts'
+import { printable, width } from './text.ts'
+
+/** One fact a line, values aligned. */
+export function keyValues(facts: readonly (readonly [string, string])[], style: Style): string {
+  const widest = Math.max(0, ...facts.map(([key]) => width(key)))
+  return facts
+    .map(([key, value]) => `${style.faint(key.padEnd(widest))}  ${printable(value)}`.trimEnd())
+    .join('\n')
+}

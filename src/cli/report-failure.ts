@@ -1,0 +1,53 @@
+import { exitCodeOf, toJson } from '../model/errors.ts'
+import type { Cli } from './cli.ts'
+import type { ColorMode } from './globals.ts'
+import { Interrupted, signalExitCode } from './interrupts.ts'
+import { renderError } from './render/error.ts'
+import { styleFor } from './render/style.ts'
+import { isClosedPipe, write } from './write.ts'
+
+/** Says what went wrong, where it was asked to; resolves to the exit code. */
+export async function reportFailure(
+  cli: Cli,
+  error: unknown,
+  argv: readonly string[],
+): Promise<number> {
+  if (error instanceof Interrupted) return error.exitCode
+  if (isClosedPipe(error)) return signalExitCode('SIGPIPE')
+  const { stdout, stderr } = cli.streams
+  try {
+    // The command line may be what is wrong, so it is not parsed for this.
+    if (ownArguments(argv).includes('--json') && !cli.documentIsOut) {
+      await write(stdout, `${JSON.stringify({ error: toJson(error) }, null, 2)}\n`)
+    } else {
+      const color = colorOf(argv)
+      const style = styleFor(stderr, color === undefined ? {} : { color })
+      await write(stderr, `${renderError(error, style)}\n`)
+    }
+    if (process.env.FORKPOINT_DEBUG && error instanceof Error) {
+      await write(stderr, `${stackOf(error)}\n`)
+    }
+  } catch (failed) {
+    if (!isClosedPipe(failed)) throw failed
+  }
+  return exitCodeOf(error)
+}
+
+function ownArguments(argv: readonly string[]): readonly string[] {
+  const end = argv.indexOf('--')
+  return end === -1 ? argv : argv.slice(0, end)
+}
+
+function colorOf(argv: readonly string[]): ColorMode | undefined {
+  const own = ownArguments(argv)
+  const [, joined] =
+    /^--color=(.*)$/.exec(own.find((word) => word.startsWith('--color=')) ?? '') ?? []
+  const at = own.indexOf('--color')
+  const value = joined ?? (at === -1 ? undefined : own[at + 1])
+  return value === 'always' || value === 'never' || value === 'auto' ? value : undefined
+}
+
+function stackOf(error: Error): string {
+  const cause = error.cause instanceof Error ? `\ncaused by ${stackOf(error.cause)}` : ''
+  return `${error.stack ?? error.message}${cause}`
+}

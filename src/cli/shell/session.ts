@@ -1,0 +1,96 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Environment, TerminalHandle } from '../../index.ts'
+import { BackendError, TimeoutError } from '../../model/errors.ts'
+import { isConnectionLost } from '../connection-lost.ts'
+import type { Ended } from '../exec/exit-code.ts'
+import { DetachKeys } from './detach-keys.ts'
+import type { OwnTerminal } from './own-terminal.ts'
+
+export type SessionEnd = { readonly kind: 'detached' } | ({ readonly kind: 'exited' } & Ended)
+
+/** A snapshot replaces the agent in well under a second; a busy machine gets more. */
+const reconnectForMs = 30_000
+const reconnectEveryMs = 100
+
+/** Joins the user's terminal and one inside, over as many connections as that takes. */
+export async function runSession(
+  environment: Environment,
+  name: string,
+  own: OwnTerminal,
+  signal: AbortSignal,
+): Promise<SessionEnd> {
+  const keys = new DetachKeys()
+  let viewer = await open(environment, name, own)
+  for (;;) {
+    try {
+      return await view(viewer, keys, own, signal)
+    } catch (error) {
+      if (!isConnectionLost(error)) throw error
+      viewer = await reopen(environment, name, own, signal)
+    }
+  }
+}
+
+async function open(environment: Environment, name: string, own: OwnTerminal) {
+  const { TERM, COLORTERM } = process.env
+  const env = { ...(TERM && { TERM }), ...(COLORTERM && { COLORTERM }) }
+  const viewer = await environment.shell(name).attach({ ...own.size, env })
+  const { replayBytes } = await viewer.opened()
+  // A replay draws the screen from its beginning, so it needs an empty one.
+  if (replayBytes > 0) await own.clear()
+  return viewer
+}
+
+async function reopen(
+  environment: Environment,
+  name: string,
+  own: OwnTerminal,
+  signal: AbortSignal,
+): Promise<TerminalHandle> {
+  const deadline = performance.now() + reconnectForMs
+  for (;;) {
+    signal.throwIfAborted()
+    try {
+      return await open(environment, name, own)
+    } catch (error) {
+      // An environment that is paused, dead or removed says so at once, and that is the end.
+      const mayPass = error instanceof BackendError || error instanceof TimeoutError
+      if (!mayPass || performance.now() > deadline) throw error
+    }
+    await sleep(reconnectEveryMs)
+  }
+}
+
+async function view(
+  viewer: TerminalHandle,
+  keys: DetachKeys,
+  own: OwnTerminal,
+  signal: AbortSignal,
+): Promise<SessionEnd> {
+  const detached = Promise.withResolvers<SessionEnd>()
+  const onAbort = () => detached.reject(signal.reason)
+  signal.addEventListener('abort', onAbort, { once: true })
+  if (signal.aborted) onAbort()
+  using _typing = own.onTyped(async (data) => {
+    const { pass, detach } = keys.type(data)
+    // A lost connection shows in the output as well, and is dealt with there.
+    if (pass.length > 0) await viewer.write(pass).catch(() => {})
+    if (detach) detached.resolve({ kind: 'detached' })
+  })
+  using _resizing = own.onResize((size) => void viewer.resize(size).catch(() => {}))
+  try {
+    return await Promise.race([showUntilExit(viewer, own), detached.promise])
+  } finally {
+    signal.removeEventListener('abort', onAbort)
+    viewer.detach()
+  }
+}
+
+async function showUntilExit(viewer: TerminalHandle, own: OwnTerminal): Promise<SessionEnd> {
+  const [ended] = await Promise.all([viewer.exit, showAll(viewer, own)])
+  return { kind: 'exited', ...ended }
+}
+
+async function showAll(viewer: TerminalHandle, own: OwnTerminal): Promise<void> {
+  for await (const chunk of viewer.data()) await own.show(chunk)
+}

@@ -1,0 +1,82 @@
+import { closest } from '../model/closest.ts'
+import { InvalidInputError } from '../model/errors.ts'
+import { quote } from '../model/quote.ts'
+import type { ConfigFile, Variables } from './files.ts'
+import { isSettingKey, type SettingKey, settingKeys, variableOf } from './schema.ts'
+
+/** A value somebody gave, not checked yet, and where. */
+export interface Given {
+  readonly value: unknown
+  readonly origin: 'flag' | 'env' | 'file'
+  /** the file's path or the variable's name */
+  readonly where?: string
+}
+
+export type Layer = ReadonlyMap<SettingKey, Given>
+
+export type Flags = Readonly<Partial<Record<SettingKey, unknown>>>
+
+export function layerOfFlags(flags: Flags): Layer {
+  const layer = new Map<SettingKey, Given>()
+  for (const [key, value] of Object.entries(flags)) {
+    // Command line parsers hand over every option, the ones that were not given as undefined.
+    if (value === undefined) continue
+    layer.set(requireKey(key, 'flag'), { value, origin: 'flag' })
+  }
+  return layer
+}
+
+/** An empty variable counts as not set. Variables that are no setting are left to their owners. */
+export function layerOfVariables(env: Variables): Layer {
+  const layer = new Map<SettingKey, Given>()
+  for (const key of settingKeys) {
+    const where = variableOf(key)
+    const value = env[where]
+    if (value) layer.set(key, { value, origin: 'env', where })
+  }
+  return layer
+}
+
+/** Keys may be nested objects or dotted: `{"limits": {"memory": "2g"}, "net.mode": "nat"}`. */
+export function layerOfFile(file: ConfigFile): Layer {
+  if (!isObject(file.content)) {
+    throw new InvalidInputError(`${file.path}: not a JSON object: ${quote(file.content)}`, {
+      remedy: 'write settings as one object, such as {"limits": {"memory": "2g"}}',
+    })
+  }
+  const layer = new Map<SettingKey, Given>()
+  for (const [key, value] of flatten(file.content, '')) {
+    const known = requireKey(key, file.path)
+    if (layer.has(known)) {
+      throw new InvalidInputError(`${file.path}: ${known} is given twice`, {
+        remedy: 'keep either the nested or the dotted form',
+      })
+    }
+    layer.set(known, { value, origin: 'file', where: file.path })
+  }
+  return layer
+}
+
+function* flatten(object: object, prefix: string): Generator<[key: string, value: unknown]> {
+  for (const [name, value] of Object.entries(object)) {
+    const key = prefix + name
+    if (isObject(value)) yield* flatten(value, `${key}.`)
+    else yield [key, value]
+  }
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function requireKey(key: string, where: string): SettingKey {
+  if (isSettingKey(key)) return key
+  const meant = closest(key, settingKeys)
+  throw new InvalidInputError(`${where}: unknown setting ${quote(key)}`, {
+    remedy:
+      meant.length > 0
+        ? `did you mean ${meant.join(' or ')}?`
+        : `the settings are ${settingKeys.join(', ')}`,
+    detail: { key, where },
+  })
+}

@@ -1,0 +1,148 @@
+import * as z from 'zod/mini'
+import { cidrPrefix } from '../model/cidr.ts'
+import { netModes } from '../model/environment.ts'
+import { parseBytes, parseCount, parseCpus, parseDuration } from '../model/quantities.ts'
+import { defaultMask } from './default-mask.ts'
+import { absolutePath, cidr, flag, maskPatterns, orNone, parsed, type ValueType } from './values.ts'
+
+/** What defaults may depend on; the caller supplies it, so that the table itself measures nothing. */
+export interface DefaultInputs {
+  /** memory of this machine that Forkpoint may count on */
+  readonly memoryBytes: number
+  /** the effective `home` */
+  readonly home: string
+}
+
+export interface Setting<T> {
+  readonly type: ValueType<T>
+  readonly default: (inputs: DefaultInputs) => T
+  /** what a user may write, for error messages and the manual */
+  readonly accepts: string
+  readonly doc: string
+}
+
+const gib = 1024 ** 3
+const size = 'a size such as 512m or 2g'
+const path = 'an absolute path'
+const patterns = 'absolute paths, * within a component (a list; comma-separated in a variable)'
+
+/** Every setting there is. A variable's name follows from the key; see `variableOf`. */
+export const schema = {
+  home: setting(absolutePath, '/var/lib/forkpoint', path, 'directory of the store'),
+  runtime: computed(
+    absolutePath,
+    ({ home }) => `${home === '/' ? '' : home}/runtime`,
+    path,
+    'directory of the private tools (default: runtime in the home)',
+  ),
+  'limits.memory': computed(
+    orNone('none', parsed(parseBytes).check(z.refine((bytes) => bytes >= 2 ** 20))),
+    ({ memoryBytes }) => Math.floor(memoryBytes * 0.75),
+    `${size}, at least 1m, or none`,
+    'memory of an environment (default: three quarters of the machine)',
+  ),
+  'limits.cpus': setting(
+    orNone('none', parsed(parseCpus)),
+    null,
+    'a number such as 2 or 0.5, at least 0.01, or none',
+    'cpu time of an environment, in cpus',
+  ),
+  'limits.pids': setting(
+    orNone('none', parsed(parseCount)),
+    4096,
+    'a whole number of at least 1, or none',
+    'processes and threads of an environment',
+  ),
+  'net.mode': setting(
+    z.enum(netModes),
+    'none',
+    'none or nat',
+    'network of an environment: loopback only, or outgoing through the host',
+  ),
+  'net.pool': setting(
+    cidr.check(z.refine((pool) => cidrPrefix(pool) <= 29)),
+    '10.213.0.0/16',
+    'an IPv4 network of at least a /29, such as 10.213.0.0/16',
+    'addresses that environments are given',
+  ),
+  mask: setting(
+    maskPatterns,
+    [...defaultMask],
+    patterns,
+    'paths hidden in host and dir environments, in place of the default list',
+  ),
+  'mask.add': setting(maskPatterns, [], patterns, 'paths to hide as well'),
+  'mask.remove': setting(maskPatterns, [], patterns, 'entries of the mask not to hide'),
+  'volume.size': setting(
+    parsed(parseBytes).check(z.refine((bytes) => bytes >= 2 ** 28)),
+    64 * gib,
+    `${size}, at least 256m`,
+    'what the volume file may grow to, where the store needs one',
+  ),
+  'ids.base': setting(
+    parsed(parseCount),
+    1_000_000,
+    'a user id of at least 1',
+    'host user id of root inside',
+  ),
+  'ids.count': setting(
+    parsed(parseCount),
+    65_536,
+    'a whole number of at least 1',
+    'how many user ids an environment has',
+  ),
+  'exec.timeout': setting(
+    orNone('none', parsed(parseDuration).check(z.refine((ms) => ms > 0))),
+    null,
+    'seconds, or a duration such as 500ms or 5m, up to 24d, or none',
+    'how long a command may run',
+  ),
+  'shell.program': setting(absolutePath, '/bin/bash', path, 'the shell of an environment'),
+  noNewPrivs: setting(flag, false, 'true or false', 'deny setuid programs such as sudo inside'),
+  criu: setting(
+    orNone('auto', absolutePath),
+    null,
+    `${path}, or auto`,
+    'the CRIU to use in place of the one found by probing',
+  ),
+  color: setting(
+    z.enum(['auto', 'always', 'never']),
+    'auto',
+    'auto, always or never',
+    'colours in human output',
+  ),
+} satisfies Record<string, Setting<unknown>>
+
+export type SettingKey = keyof typeof schema
+
+export type Values = { [K in SettingKey]: ReturnType<(typeof schema)[K]['default']> }
+
+export const settingKeys = Object.keys(schema) as SettingKey[]
+
+export function isSettingKey(key: string): key is SettingKey {
+  return Object.hasOwn(schema, key)
+}
+
+/** `limits.memory` is FORKPOINT_LIMITS_MEMORY, `noNewPrivs` is FORKPOINT_NO_NEW_PRIVS. */
+export function variableOf(key: SettingKey): string {
+  const words = key.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).replaceAll('.', '_')
+  return `FORKPOINT_${words.toUpperCase()}`
+}
+
+function computed<T>(
+  type: ValueType<T>,
+  fallback: (inputs: DefaultInputs) => NoInfer<T>,
+  accepts: string,
+  doc: string,
+): Setting<T> {
+  return { type, default: fallback, accepts, doc }
+}
+
+function setting<T>(
+  type: ValueType<T>,
+  fallback: NoInfer<T>,
+  accepts: string,
+  doc: string,
+): Setting<T> {
+  return computed(type, () => fallback, accepts, doc)
+}

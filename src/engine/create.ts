@@ -1,0 +1,154 @@
+import { realpath } from 'node:fs/promises'
+import { configure, setIdentity } from '../agent/environment.ts'
+import { parseCidr } from '../model/cidr.ts'
+import {
+  type BackendName,
+  type EnvironmentRecord,
+  type Limits,
+  type NetMode,
+  parseSource,
+  type Source,
+  type SourceRequest,
+} from '../model/environment.ts'
+import { InvalidInputError, NotFoundError, UnsupportedError } from '../model/errors.ts'
+import { type EnvironmentId, newEnvironmentId } from '../model/ids.ts'
+import { type Name, parseName } from '../model/names.ts'
+import { quote } from '../model/quote.ts'
+import { killPoint } from '../system/kill-points.ts'
+import type { Engine } from './engine.ts'
+import { identityOf } from './identity.ts'
+import { releaseIfUnused } from './remove.ts'
+
+export interface CreateOptions {
+  /** what its files are: `host` (default), `dir:PATH`, `rootfs:PATH`, or the same as an object */
+  readonly from?: string | SourceRequest
+  readonly name?: string
+  readonly backend?: BackendName
+  /** absent: the limits of the configuration */
+  readonly limits?: Limits
+  readonly net?: NetMode
+  /** addresses of the host or its neighbours that may be reached all the same, as CIDRs */
+  readonly netAllow?: readonly string[]
+  /** variables of every command */
+  readonly env?: Readonly<Record<string, string>>
+  readonly labels?: Readonly<Record<string, string>>
+  /** where commands start; absent: the directory of `dir:`, else root's home */
+  readonly workdir?: string
+  readonly signal?: AbortSignal
+}
+
+/** Makes an environment and waits until its agent answers. */
+export async function create(engine: Engine, options: CreateOptions): Promise<EnvironmentRecord> {
+  options.signal?.throwIfAborted()
+  const draft = await plan(engine, options)
+  const backend = engine.backend(draft.backend)
+  await using _lease = await engine.store.leases.acquire(`env:${draft.id}`, 'create')
+  const operation = engine.store.transaction(() => {
+    engine.store.environments.insert(draft)
+    return engine.store.journal.begin('create', draft.id)
+  })
+  try {
+    killPoint('create:recorded')
+    const instance = await backend.create({ ...draft, identity: identityOf(draft) })
+    engine.store.environments.update(draft.id, { instance })
+    killPoint('create:instance')
+    await introduce(engine, draft)
+    killPoint('create:introduced')
+    options.signal?.throwIfAborted()
+    const record = engine.store.transaction(() => {
+      engine.store.journal.finish(operation)
+      return engine.store.environments.update(draft.id, { status: 'running' })
+    })
+    killPoint('create:finished')
+    return record
+  } catch (error) {
+    await undo(engine, draft)
+    engine.store.journal.fail(operation, error)
+    throw error
+  }
+}
+
+/** The record as it will be, everything in it checked. */
+async function plan(engine: Engine, options: CreateOptions): Promise<EnvironmentRecord> {
+  const { settings } = engine
+  const id = newEnvironmentId()
+  const name = options.name === undefined ? null : parseName(options.name)
+  const backend = options.backend ?? 'native'
+  const source = await resolveSource(options.from ?? 'host')
+  const { workdir } = await engine.backend(backend).validate(source)
+  return {
+    ...{ id, name, backend, source, head: null, instance: null, status: 'creating' },
+    limits: { ...settings.limits, ...options.limits },
+    net: { mode: options.net ?? settings.net.mode, allow: (options.netAllow ?? []).map(parseCidr) },
+    env: checkVariables(options.env ?? {}),
+    labels: options.labels ?? {},
+    workdir: absolute(options.workdir ?? workdir),
+    hostname: hostnameOf(name, id),
+    createdAt: Date.now(),
+  }
+}
+
+async function resolveSource(from: string | SourceRequest): Promise<Source> {
+  const request = typeof from === 'string' ? parseSource(from) : from
+  switch (request.kind) {
+    case 'dir':
+    case 'rootfs':
+      return { kind: request.kind, path: await existing(request.path) }
+    case 'dockerfile':
+      return { kind: 'dockerfile', dir: await existing(request.dir) }
+    case 'snapshot':
+      throw new UnsupportedError('fork', 'this version cannot create from a snapshot')
+    default:
+      return request
+  }
+}
+
+async function existing(path: string): Promise<string> {
+  try {
+    return await realpath(path)
+  } catch (error) {
+    throw new NotFoundError(`no such directory: ${quote(path)}`, { cause: error })
+  }
+}
+
+function checkVariables(env: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  for (const [key, value] of Object.entries(env)) {
+    if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(key) && !value.includes('\0')) continue
+    throw new InvalidInputError(`not an environment variable: ${quote(`${key}=${value}`)}`, {
+      remedy: 'a name is letters, digits and "_", and a value has no NUL byte',
+    })
+  }
+  return env
+}
+
+function absolute(path: string): string {
+  if (path.startsWith('/') && !path.includes('\0')) return path
+  throw new InvalidInputError(`not an absolute path: ${quote(path)}`)
+}
+
+/** Names allow what hostnames do not. */
+function hostnameOf(name: Name | null, id: EnvironmentId): string {
+  return (name ?? id)
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9-]/g, '-')
+    .replace(/-+$/, '')
+}
+
+/** Tells the agent who it is and what its commands start with. */
+async function introduce(engine: Engine, record: EnvironmentRecord): Promise<void> {
+  const connection = await engine.connections.to(record.id)
+  const { hostname, machineId } = identityOf(record)
+  await setIdentity(connection, { hostname, machineId })
+  await configure(connection, {
+    env: record.env,
+    cwd: record.workdir,
+    shell: engine.settings.shell.program,
+  })
+}
+
+async function undo(engine: Engine, record: EnvironmentRecord): Promise<void> {
+  await engine.connections.close(record.id)
+  await engine.backend(record.backend).destroy(record.id)
+  engine.store.environments.remove(record.id)
+  await releaseIfUnused(engine, record.backend)
+}

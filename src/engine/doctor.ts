@@ -1,0 +1,34 @@
+import type { Check } from '../backends/backend.ts'
+import type { Settings } from '../model/settings.ts'
+import { openEngine } from './engine.ts'
+import { releaseIfUnused } from './remove.ts'
+
+/** What `doctor` found. */
+export interface Doctor {
+  /** whether environments can be made and branched on this machine */
+  readonly ok: boolean
+  readonly checks: readonly Check[]
+}
+
+/** Every prerequisite, probed for real: the last check makes, dumps and restores a cell. */
+export async function doctor(settings: Settings): Promise<Doctor> {
+  const checks = await allChecks(settings)
+  return { ok: checks.every((check) => check.status !== 'fail'), checks }
+}
+
+async function allChecks(settings: Settings): Promise<readonly Check[]> {
+  if (process.geteuid?.() !== 0) {
+    const found = `uid ${process.geteuid?.()}`
+    return [{ name: 'root', status: 'fail', found, remedy: 'run it with sudo' }]
+  }
+  await using engine = await openEngine(settings)
+  // Written down, so that if this process is killed the next one gives back the volume.
+  const operation = engine.store.journal.begin('doctor', null)
+  try {
+    const root: Check = { name: 'root', status: 'ok', found: 'uid 0' }
+    return [root, ...(await engine.backend('native').check())]
+  } finally {
+    await releaseIfUnused(engine, 'native')
+    engine.store.journal.finish(operation)
+  }
+}

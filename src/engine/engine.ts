@@ -1,0 +1,73 @@
+import { mkdirSync } from 'node:fs'
+import type { Backend, BackendContext } from '../backends/backend.ts'
+import { openBackend } from '../backends/registry.ts'
+import type { BackendName } from '../model/environment.ts'
+import { PrerequisiteError } from '../model/errors.ts'
+import type { Settings } from '../model/settings.ts'
+import { openStore, type Store } from '../store/open-store.ts'
+import { type Connections, connections } from './connections.ts'
+import { reconcile } from './reconcile.ts'
+
+/** What every operation works with. */
+export interface Engine extends AsyncDisposable {
+  readonly settings: Settings
+  readonly store: Store
+  readonly connections: Connections
+  backend(name: BackendName): Backend
+  /** Runs `work` while no other operation, of this process or another, has the same resource. */
+  exclusively<T>(resource: string, what: string, work: () => Promise<T>): Promise<T>
+}
+
+/** Opens the store and puts right what killed processes left half-done. */
+export async function openEngine(settings: Settings): Promise<Engine> {
+  requireRoot()
+  openHome(settings.home)
+  const store = openStore(settings.home)
+  const backends = new Map<BackendName, Backend>()
+  const exclusively: Engine['exclusively'] = async (resource, what, work) => {
+    await using _lease = await store.leases.acquire(resource, what)
+    return await work()
+  }
+  const context: BackendContext = { settings, exclusively }
+  const backend = (name: BackendName): Backend => {
+    const known = backends.get(name) ?? openBackend(name, context)
+    backends.set(name, known)
+    return known
+  }
+  const open = connections((id) => {
+    const record = store.environments.get(id)
+    return record?.instance ? backend(record.backend).address(id, record.instance) : null
+  })
+  const engine: Engine = {
+    ...{ settings, store, backend, exclusively, connections: open },
+    [Symbol.asyncDispose]: async () => {
+      await open.closeAll()
+      store.close()
+    },
+  }
+  try {
+    await reconcile(engine)
+  } catch (error) {
+    await engine[Symbol.asyncDispose]()
+    throw error
+  }
+  return engine
+}
+
+function requireRoot(): void {
+  if (process.geteuid?.() === 0) return
+  throw new PrerequisiteError('Forkpoint makes namespaces and mounts, for which it must be root', {
+    remedy: 'run it with sudo',
+  })
+}
+
+function openHome(home: string): void {
+  try {
+    mkdirSync(home, { recursive: true, mode: 0o700 })
+  } catch (error) {
+    throw new PrerequisiteError(`cannot use ${home} as home: ${(error as Error).message}`, {
+      remedy: 'set FORKPOINT_HOME to a directory that root can write to',
+      cause: error,
+    })
+  }
+}

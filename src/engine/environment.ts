@@ -1,0 +1,173 @@
+import type { CommandHandle, CommandInfo, CommandOffsets } from '../agent/commands.ts'
+import { attachCommand, listCommands, startCommand } from '../agent/commands.ts'
+import type { AgentConnection } from '../agent/connection.ts'
+import { closeShell, listShells, type ShellInfo } from '../agent/environment.ts'
+import { type ExecSpec, execCommand } from '../agent/exec.ts'
+import { listTerminals, type TerminalInfo } from '../agent/terminals.ts'
+import type { InstanceStats } from '../backends/backend.ts'
+import type { Capabilities } from '../model/capabilities.ts'
+import type { EnvironmentRecord, EnvironmentStatus } from '../model/environment.ts'
+import { ConflictError } from '../model/errors.ts'
+import type { EnvironmentId } from '../model/ids.ts'
+import type { Engine } from './engine.ts'
+import { type ExecOptions, type ExecResult, execSpec, resultOf } from './exec-options.ts'
+import { EnvironmentFiles } from './files.ts'
+import { liveRecord, markDead } from './liveness.ts'
+import { pause, resume } from './pause.ts'
+import { EnvironmentPorts } from './ports.ts'
+import { remove } from './remove.ts'
+import { rename } from './rename.ts'
+import { Shell } from './shell.ts'
+
+/** What `ls` shows of an environment. */
+export type EnvironmentInfo = Omit<EnvironmentRecord, 'instance'>
+
+export type SpawnOptions = Omit<ExecOptions, 'onStdout' | 'onStderr' | 'stdin'> & {
+  /** `streamed`: the handle's `writeStdin` and `endStdin` feed it; default: an empty stdin */
+  readonly stdin?: 'none' | 'streamed'
+  /** to find it again by; made up if absent */
+  readonly id?: string
+}
+
+/** A live computer: files, processes, terminals. */
+export class Environment {
+  readonly id: EnvironmentId
+  /** Files inside: read, write, list, upload, download, watch. */
+  readonly files: EnvironmentFiles
+  /** Ports inside, reached from the host. */
+  readonly ports: EnvironmentPorts
+  readonly #engine: Engine
+  #record: EnvironmentRecord
+
+  /** Made by `Forkpoint.create`, `get` and `list`. */
+  constructor(engine: Engine, record: EnvironmentRecord) {
+    this.#engine = engine
+    this.#record = record
+    this.id = record.id
+    this.files = new EnvironmentFiles(() => this.#connect())
+    this.ports = new EnvironmentPorts(() => this.#connect())
+  }
+
+  get name(): string | null {
+    return this.#record.name
+  }
+
+  get backend(): EnvironmentRecord['backend'] {
+    return this.#record.backend
+  }
+
+  /** As it was when last looked at; `refresh` looks again. */
+  get status(): EnvironmentStatus {
+    return this.#record.status
+  }
+
+  get head(): EnvironmentRecord['head'] {
+    return this.#record.head
+  }
+
+  get capabilities(): Capabilities {
+    return this.#engine.backend(this.backend).capabilities
+  }
+
+  get info(): EnvironmentInfo {
+    const { instance: _, ...info } = this.#record
+    return info
+  }
+
+  refresh(): this {
+    markDead(this.#engine)
+    this.#record = this.#engine.store.environments.resolve(this.id)
+    return this
+  }
+
+  /**
+   * Runs a command to its end and resolves to its result, whatever its exit code. A string is a
+   * command line of the persistent shell `main`, or of the one named; words are passed as they are.
+   *
+   * @example
+   * await env.exec('cd /app && export MODE=debug')
+   * const { stdout, exitCode } = await env.exec('pwd; echo $MODE')
+   */
+  async exec(command: string | readonly string[], options: ExecOptions = {}): Promise<ExecResult> {
+    const spec = execSpec(command, options, this.#engine.settings.exec.timeoutMs)
+    const result = await execCommand(
+      await this.#connect(),
+      { ...spec, stdin: options.stdin } as ExecSpec,
+      {
+        signal: options.signal,
+        onStdout: options.onStdout,
+        onStderr: options.onStderr,
+        reconnect: () => this.#connect(),
+      },
+    )
+    return resultOf(result)
+  }
+
+  /** Starts a command and returns while it runs; it is found again with `command(id)`. */
+  async spawn(
+    command: string | readonly string[],
+    options: SpawnOptions = {},
+  ): Promise<CommandHandle> {
+    const { stdin = 'none', id, ...rest } = options
+    const spec = execSpec(command, rest, null)
+    return startCommand(await this.#connect(), { ...spec, stdin, ...(id !== undefined && { id }) })
+  }
+
+  /** A command started before, by this process or another; output goes on after `offsets`. */
+  async command(id: string, offsets?: CommandOffsets): Promise<CommandHandle> {
+    return attachCommand(await this.#connect(), id, offsets)
+  }
+
+  async commands(): Promise<CommandInfo[]> {
+    return listCommands(await this.#connect())
+  }
+
+  /** An interactive terminal of that name, started when it is first used. */
+  shell(name = 'main'): Shell {
+    return new Shell(name, () => this.#connect())
+  }
+
+  /** The persistent shells that `exec` runs commands in. */
+  async shells(): Promise<ShellInfo[]> {
+    return listShells(await this.#connect())
+  }
+
+  async closeShell(name: string): Promise<void> {
+    await closeShell(await this.#connect(), name)
+  }
+
+  async terminals(): Promise<TerminalInfo[]> {
+    return listTerminals(await this.#connect())
+  }
+
+  /** Freezes every process; nothing inside notices. */
+  async pause(): Promise<void> {
+    this.#record = await pause(this.#engine, this.id)
+  }
+
+  async resume(): Promise<void> {
+    this.#record = await resume(this.#engine, this.id)
+  }
+
+  stats(): Promise<InstanceStats> {
+    return this.#engine.backend(this.backend).stats(liveRecord(this.#engine, this.id).id)
+  }
+
+  async rename(name: string): Promise<void> {
+    this.#record = await rename(this.#engine, this.id, name)
+  }
+
+  async remove(): Promise<void> {
+    await remove(this.#engine, this.id)
+  }
+
+  /** A paused agent cannot answer, and a dead one never will: say so instead of waiting. */
+  async #connect(): Promise<AgentConnection> {
+    const record = liveRecord(this.#engine, this.id)
+    this.#record = record
+    if (record.status !== 'paused') return this.#engine.connections.to(this.id)
+    throw new ConflictError(`environment ${record.name ?? record.id} is paused`, {
+      remedy: `resume it with \`forkpoint resume ${record.name ?? record.id}\``,
+    })
+  }
+}

@@ -1,0 +1,12 @@
+import { createHash } from 'node:crypto'
+import type { Identity } from '../backends/backend.ts'
+import type { EnvironmentRecord } from '../model/environment.ts'
+
+/** Who an environment is. Its machine-id follows from its id, so every fork has its own. */
+export function identityOf(record: EnvironmentRecord): Identity {
+  const machineId = createHash('sha256')
+    .update(`machine-id ${record.id}`)
+    .digest('hex')
+    .slice(0, 32)
+  return { id: record.id, name: record.name, hostname: record.hostname, machineId }
+}

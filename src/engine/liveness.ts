@@ -1,0 +1,33 @@
+import type { EnvironmentRecord } from '../model/environment.ts'
+import { ConflictError } from '../model/errors.ts'
+import type { EnvironmentId } from '../model/ids.ts'
+import type { Engine } from './engine.ts'
+
+/** Notes which environments have died since somebody looked. */
+export function markDead(engine: Engine): void {
+  const { environments } = engine.store
+  for (const seen of environments.list({ status: ['running', 'paused'] })) {
+    if (!hasDied(engine, seen)) continue
+    // Another process may have changed or removed it meanwhile.
+    engine.store.transaction(() => {
+      const record = environments.get(seen.id)
+      if (record && hasDied(engine, record)) environments.update(record.id, { status: 'dead' })
+    })
+  }
+}
+
+/** The record of an environment that exists and whose processes do. */
+export function liveRecord(engine: Engine, id: EnvironmentId): EnvironmentRecord {
+  const record = engine.store.environments.resolve(id)
+  const status = hasDied(engine, record) ? 'dead' : record.status
+  if (status === 'running' || status === 'paused') return record
+  const name = record.name ?? id
+  throw new ConflictError(`environment ${name} is ${status}`, {
+    remedy: status === 'dead' ? `remove it with \`forkpoint rm ${name}\`` : 'try again',
+  })
+}
+
+function hasDied(engine: Engine, { backend, instance, status }: EnvironmentRecord): boolean {
+  if (status !== 'running' && status !== 'paused') return false
+  return instance === null || !engine.backend(backend).isAlive(instance)
+}

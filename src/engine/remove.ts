@@ -1,0 +1,41 @@
+import type { BackendName } from '../model/environment.ts'
+import type { EnvironmentId } from '../model/ids.ts'
+import { killPoint } from '../system/kill-points.ts'
+import type { Engine } from './engine.ts'
+
+/** Ends an environment and removes all it had. Safe to repeat: a killed removal is completed. */
+export async function remove(engine: Engine, id: EnvironmentId): Promise<void> {
+  const { store } = engine
+  await using _lease = await store.leases.acquire(`env:${id}`, 'remove')
+  const record = store.environments.get(id)
+  if (!record) return
+  const operation = store.transaction(() => {
+    store.environments.update(id, { status: 'removing' })
+    return store.journal.begin('remove', id)
+  })
+  killPoint('remove:recorded')
+  await engine.connections.close(id)
+  try {
+    await engine.backend(record.backend).destroy(id)
+    store.environments.remove(id)
+    killPoint('remove:forgotten')
+    await releaseIfUnused(engine, record.backend)
+    killPoint('remove:released')
+  } catch (error) {
+    store.journal.fail(operation, error)
+    throw error
+  }
+  store.journal.finish(operation)
+}
+
+/** The last one out gives back what all environments share: the volume, the NAT rules. */
+export async function releaseIfUnused(engine: Engine, backend: BackendName): Promise<void> {
+  const { environments, snapshots } = engine.store
+  const unused = () => environments.list().length === 0 && snapshots.list().length === 0
+  if (!unused()) return
+  await engine.exclusively('volume', 'giving back the volume', async () => {
+    // A create writes its record before it asks for the volume; cells of `doctor` have no record.
+    const { remnants, release } = engine.backend(backend)
+    if (unused() && (await remnants()).length === 0) await release()
+  })
+}

@@ -1,0 +1,18 @@
+import type { EnvironmentRecord } from '../model/environment.ts'
+import type { EnvironmentId } from '../model/ids.ts'
+import { parseName } from '../model/names.ts'
+import type { Engine } from './engine.ts'
+import { identityOf } from './identity.ts'
+
+/** Gives an environment another name; its hostname stays, programs inside may rely on it. */
+export async function rename(
+  engine: Engine,
+  id: EnvironmentId,
+  name: string,
+): Promise<EnvironmentRecord> {
+  const next = parseName(name)
+  await using _lease = await engine.store.leases.acquire(`env:${id}`, 'rename')
+  const record = engine.store.environments.update(id, { name: next })
+  await engine.backend(record.backend).identify(id, identityOf(record))
+  return record
+}

@@ -1,0 +1,68 @@
+import type { AgentConnection } from '../agent/connection.ts'
+import { renderScreen, type ScreenText } from '../agent/screen.ts'
+import {
+  attachTerminal,
+  closeTerminal,
+  openTerminal,
+  resizeTerminal,
+  type TerminalHandle,
+  type TerminalOptions,
+  type TerminalSize,
+} from '../agent/terminals.ts'
+import { NotFoundError } from '../model/errors.ts'
+
+/** An interactive terminal inside. It lives on when nobody looks. */
+export class Shell {
+  readonly name: string
+  readonly #connect: () => Promise<AgentConnection>
+
+  /** Made by `env.shell(name)`. */
+  constructor(name: string, connect: () => Promise<AgentConnection>) {
+    this.name = name
+    this.#connect = connect
+  }
+
+  /** A viewer: sees recent output, then live output, and may type. */
+  async attach(options: TerminalOptions = {}): Promise<TerminalHandle> {
+    return openTerminal(await this.#connect(), this.name, options)
+  }
+
+  async write(data: string | Buffer): Promise<void> {
+    const viewer = await this.#look()
+    try {
+      await viewer.write(data)
+    } finally {
+      viewer.detach()
+    }
+  }
+
+  async resize(size: TerminalSize): Promise<void> {
+    await resizeTerminal(await this.#connect(), this.name, size)
+  }
+
+  /** What a person would see on it now. */
+  async screen(): Promise<ScreenText> {
+    const viewer = await this.#look()
+    try {
+      return await renderScreen(await viewer.readReplay(), await viewer.opened())
+    } finally {
+      viewer.detach()
+    }
+  }
+
+  /** Hangs up; what runs on it is ended. */
+  async close(): Promise<void> {
+    await closeTerminal(await this.#connect(), this.name)
+  }
+
+  /** A viewer that leaves the terminal's size alone; starts it if it is not there. */
+  async #look(): Promise<TerminalHandle> {
+    const connection = await this.#connect()
+    try {
+      return await attachTerminal(connection, this.name)
+    } catch (error) {
+      if (!(error instanceof NotFoundError)) throw error
+      return openTerminal(connection, this.name)
+    }
+  }
+}

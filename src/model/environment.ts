@@ -1,0 +1,73 @@
+import type { EnvironmentId, SnapshotId } from './ids.ts'
+import type { Name } from './names.ts'
+import type { Source } from './source.ts'
+
+export { parseSource, type Source, type SourceRequest } from './source.ts'
+
+export const backendNames = [
+  'native',
+  'docker',
+  'podman',
+  'podman-criu',
+  'criu',
+  'gvisor',
+  'microvm',
+] as const
+
+export type BackendName = (typeof backendNames)[number]
+
+/** An absent limit is no limit. */
+export interface Limits {
+  readonly memoryBytes?: number
+  /** CPUs' worth of time, fractions allowed */
+  readonly cpus?: number
+  readonly pids?: number
+}
+
+export const netModes = ['none', 'nat'] as const
+
+/** `none`: loopback only. `nat`: outgoing connections through the host. */
+export type NetMode = (typeof netModes)[number]
+
+export interface NetSpec {
+  readonly mode: NetMode
+  /** networks of the host or its neighbours that may be reached all the same */
+  readonly allow: readonly string[]
+}
+
+export type EnvironmentStatus = 'creating' | 'running' | 'paused' | 'dead' | 'removing'
+
+export type Json =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly Json[]
+  | { readonly [key: string]: Json }
+
+/** What a backend needs to find its environment again; opaque to everyone else. */
+export interface Instance {
+  readonly kind: string
+  readonly [key: string]: Json
+}
+
+export interface EnvironmentRecord {
+  readonly id: EnvironmentId
+  readonly name: Name | null
+  readonly backend: BackendName
+  readonly status: EnvironmentStatus
+  /** the snapshot it continues from */
+  readonly head: SnapshotId | null
+  readonly source: Source
+  readonly limits: Limits
+  readonly net: NetSpec
+  /** variables of every shell and process started inside */
+  readonly env: Readonly<Record<string, string>>
+  /** where shells start */
+  readonly workdir: string
+  readonly labels: Readonly<Record<string, string>>
+  readonly hostname: string
+  /** milliseconds since 1970 */
+  readonly createdAt: number
+  readonly instance: Instance | null
+}

@@ -1,0 +1,86 @@
+import { randomBytes } from 'node:crypto'
+import { InvalidInputError } from './errors.ts'
+import { quote } from './quote.ts'
+
+declare const brand: unique symbol
+type Id<Kind extends string> = string & { readonly [brand]: Kind }
+
+export type EnvironmentId = Id<'environment'>
+export type SnapshotId = Id<'snapshot'>
+export type OperationId = Id<'operation'>
+
+// An id is one letter for its kind and 55 random bits. Letters that read like digits or like each
+// other (i, l, o, u) are left out, so that an id survives being read aloud and typed again.
+const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
+const randomLength = 11
+const shape = new RegExp(`^[eso][${alphabet}]{${randomLength}}$`)
+
+/** Fewer characters than this are never taken as a shortened id: `rm e` must not remove the only one. */
+export const shortestIdPrefix = 4
+
+export function newEnvironmentId(): EnvironmentId {
+  return newId('e') as EnvironmentId
+}
+
+export function newSnapshotId(): SnapshotId {
+  return newId('s') as SnapshotId
+}
+
+export function newOperationId(): OperationId {
+  return newId('o') as OperationId
+}
+
+export function isEnvironmentId(value: unknown): value is EnvironmentId {
+  return isId('e', value)
+}
+
+export function isSnapshotId(value: unknown): value is SnapshotId {
+  return isId('s', value)
+}
+
+export function isOperationId(value: unknown): value is OperationId {
+  return isId('o', value)
+}
+
+export function parseEnvironmentId(value: unknown): EnvironmentId {
+  if (isEnvironmentId(value)) return value
+  throw notAnId('an environment id', 'e', value)
+}
+
+export function parseSnapshotId(value: unknown): SnapshotId {
+  if (isSnapshotId(value)) return value
+  throw notAnId('a snapshot id', 's', value)
+}
+
+export function parseOperationId(value: unknown): OperationId {
+  if (isOperationId(value)) return value
+  throw notAnId('an operation id', 'o', value)
+}
+
+/** Whether a user could have meant this as the beginning of the id of an environment or snapshot. */
+export function isIdPrefix(kind: 'e' | 's', value: string): boolean {
+  const inRange = value.length >= shortestIdPrefix && value.length <= 1 + randomLength
+  return inRange && shape.test(kind + value.slice(1).padEnd(randomLength, '0')) && value[0] === kind
+}
+
+/** Names may not have this shape, in either case, so that a reference is never ambiguous. */
+export function looksLikeId(value: string): boolean {
+  return shape.test(value.toLowerCase())
+}
+
+function newId(kind: 'e' | 's' | 'o'): string {
+  let id: string = kind
+  // 256 is a multiple of 32, so taking five bits of each byte keeps every character equally likely.
+  for (const byte of randomBytes(randomLength)) id += alphabet.charAt(byte & 31)
+  return id
+}
+
+function isId(kind: 'e' | 's' | 'o', value: unknown): boolean {
+  return typeof value === 'string' && value.startsWith(kind) && shape.test(value)
+}
+
+function notAnId(what: string, kind: string, value: unknown): InvalidInputError {
+  return new InvalidInputError(`not ${what}: ${quote(value)}`, {
+    remedy: `${what} is "${kind}" and ${randomLength} of the characters ${alphabet}`,
+  })
+}

@@ -1,0 +1,99 @@
+import { InvalidInputError } from './errors.ts'
+import { quote } from './quote.ts'
+
+const number = String.raw`(\d+(?:\.\d+)?|\.\d+)`
+const bytesShape = new RegExp(String.raw`^${number}\s*(?:b|([kmgtp])(?:i?b)?)?$`, 'i')
+const durationShape = new RegExp(String.raw`^${number}\s*(ms|s|m|min|h|d)?$`, 'i')
+const cpusShape = new RegExp(`^${number}$`)
+
+const byteUnits = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const
+const msPerUnit: Record<string, number> = {
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  min: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+}
+
+// setTimeout fires at once when asked to wait longer than this, which would end a command with a
+// generous timeout immediately.
+const longestTimerMs = 2 ** 31 - 1
+
+/** `2g`, `512m`, `1.5GiB` or plain bytes. Every unit is a power of 1024, as container tools have it. */
+export function parseBytes(value: string | number): number {
+  const [, amount, prefix] = bytesShape.exec(String(value).trim()) ?? []
+  const power = prefix === undefined ? 0 : 'kmgtp'.indexOf(prefix.toLowerCase()) + 1
+  const bytes = amount === undefined ? Number.NaN : Math.round(Number(amount) * 1024 ** power)
+  if (Number.isSafeInteger(bytes)) return bytes
+  throw new InvalidInputError(`not a size: ${quote(value)}`, {
+    remedy: 'give bytes, or a number with k, m, g or t, such as 512m or 1.5GiB',
+  })
+}
+
+/** `30` (seconds), `30s`, `5m`, `500ms`, `2h` or `1d`, in milliseconds. */
+export function parseDuration(value: string | number): number {
+  const [, amount, unit = 's'] = durationShape.exec(String(value).trim()) ?? []
+  const ms = Math.round(Number(amount) * (msPerUnit[unit.toLowerCase()] ?? Number.NaN))
+  if (Number.isSafeInteger(ms) && ms <= longestTimerMs) return ms
+  throw new InvalidInputError(`not a duration: ${quote(value)}`, {
+    remedy: 'give seconds, or a number with ms, s, m, h or d, such as 500ms or 5m, up to 24d',
+  })
+}
+
+/** A number of CPUs, fractions allowed: `2`, `0.5`. */
+export function parseCpus(value: string | number): number {
+  const cpus = cpusShape.test(String(value).trim()) ? Number(value) : Number.NaN
+  // cgroup quotas are whole microseconds of a 100 ms period, and the kernel refuses less than 1 ms.
+  if (cpus >= 0.01 && cpus <= 100_000) return cpus
+  throw new InvalidInputError(`not a number of cpus: ${quote(value)}`, {
+    remedy: 'give a number of at least 0.01, such as 2 or 0.5',
+  })
+}
+
+/** A whole number of things, at least one. */
+export function parseCount(value: string | number): number {
+  const count = /^\d+$/.test(String(value).trim()) ? Number(value) : Number.NaN
+  if (Number.isSafeInteger(count) && count > 0) return count
+  throw new InvalidInputError(`not a count: ${quote(value)}`, {
+    remedy: 'give a whole number of at least 1',
+  })
+}
+
+export function formatBytes(bytes: number): string {
+  let value = bytes
+  let unit = 0
+  // Compare what would be printed, so that 1023.97 KiB is shown as 1 MiB and not as 1024 KiB.
+  while (Number(value.toFixed(1)) >= 1024 && unit < byteUnits.length - 1) {
+    value /= 1024
+    unit += 1
+  }
+  return `${Number(value.toFixed(1))} ${byteUnits[unit]}`
+}
+
+export function formatDuration(ms: number): string {
+  if (ms < 10) return `${Number(ms.toFixed(1))} ms`
+  if (Math.round(ms) < 1000) return `${Math.round(ms)} ms`
+  const tenths = Math.round(ms / 100)
+  if (tenths < 600) return `${tenths / 10} s`
+  const seconds = Math.round(ms / 1000)
+  if (seconds < 3600) return pair(seconds, 60, 'min', 's')
+  const minutes = Math.round(seconds / 60)
+  if (minutes < 1440) return pair(minutes, 60, 'h', 'min')
+  return pair(Math.round(minutes / 60), 24, 'd', 'h')
+}
+
+/** How long ago, for a column of a listing: `12s`, `5m`, `3h`, `2d`. */
+export function formatAge(thenMs: number, nowMs: number): string {
+  // A clock that was set back must not print a negative age.
+  const seconds = Math.max(0, Math.floor((nowMs - thenMs) / 1000))
+  if (seconds < 60) return `${seconds}s`
+  if (seconds < 3600) return `${Math.floor(seconds / 60)}m`
+  if (seconds < 86_400) return `${Math.floor(seconds / 3600)}h`
+  return `${Math.floor(seconds / 86_400)}d`
+}
+
+function pair(total: number, size: number, big: string, small: string): string {
+  const rest = total % size
+  return `${Math.floor(total / size)} ${big}${rest === 0 ? '' : ` ${rest} ${small}`}`
+}

@@ -1,0 +1,161 @@
+import type { Json } from '../model/environment.ts'
+import { ConflictError, type ErrorJson, toJson } from '../model/errors.ts'
+import { type EnvironmentId, newOperationId, type OperationId } from '../model/ids.ts'
+import type { Database, Row } from './database.ts'
+import { isAlive, type ProcessIdentity, selfIdentity } from '../system/process-identity.ts'
+
+export type OperationState = 'open' | 'done' | 'failed' | 'rolled_back'
+
+/** What recovery needs to know; it grows as the operation makes things. */
+export type Payload = { readonly [key: string]: Json }
+
+/** An operation, written down before it touches the disk and closed after. */
+export interface Operation {
+  readonly id: OperationId
+  readonly kind: string
+  readonly environmentId: EnvironmentId | null
+  readonly state: OperationState
+  /** the last step that was begun */
+  readonly phase: string | null
+  readonly payload: Payload
+  readonly owner: ProcessIdentity
+  readonly startedAt: number
+  readonly endedAt: number | null
+  readonly error: ErrorJson | null
+}
+
+export interface Journal {
+  begin(kind: string, environmentId: EnvironmentId | null, payload?: Payload): Operation
+  /** Before a step: its name, and what recovery must know if it is never finished. */
+  phase(operation: Operation, name: string, patch?: Payload): Operation
+  finish(operation: Operation): Operation
+  /** It did not work, and the operation itself put everything back. */
+  fail(operation: Operation, error: unknown): Operation
+  /** Its process died, and recovery put everything back. */
+  rolledBack(operation: Operation): Operation
+  /** Open operations whose process is gone, oldest first. */
+  abandoned(): Operation[]
+  /** Makes this process the owner of an abandoned one; undefined if another was faster. */
+  claim(operation: Operation): Operation | undefined
+  get(id: OperationId): Operation | undefined
+}
+
+export function journal(db: Database): Journal {
+  const get = (id: OperationId): Operation | undefined => {
+    const row = db.get('SELECT * FROM journal WHERE id = ?', id)
+    return row && fromRow(row)
+  }
+
+  const close = (operation: Operation, state: OperationState, error: ErrorJson | null) => {
+    const closed = { ...operation, state, endedAt: Date.now(), error }
+    const changed = db.run(
+      `UPDATE journal SET state = ?, ended_at = ?, error = ? WHERE id = ? AND state = 'open'`,
+      state,
+      closed.endedAt,
+      error && JSON.stringify(error),
+      operation.id,
+    )
+    if (changed === 0) throw notOpen(operation)
+    return closed
+  }
+
+  return {
+    get,
+    begin: (kind, environmentId, payload = {}) => {
+      const operation: Operation = {
+        id: newOperationId(),
+        kind,
+        environmentId,
+        state: 'open',
+        phase: null,
+        payload,
+        owner: selfIdentity(),
+        startedAt: Date.now(),
+        endedAt: null,
+        error: null,
+      }
+      insert(db, operation)
+      return operation
+    },
+    phase: (operation, phase, patch = {}) => {
+      const next = { ...operation, phase, payload: { ...operation.payload, ...patch } }
+      const changed = db.run(
+        `UPDATE journal SET phase = ?, payload = ? WHERE id = ? AND state = 'open'`,
+        phase,
+        JSON.stringify(next.payload),
+        operation.id,
+      )
+      if (changed === 0) throw notOpen(operation)
+      return next
+    },
+    finish: (operation) => close(operation, 'done', null),
+    fail: (operation, error) => close(operation, 'failed', toJson(error)),
+    rolledBack: (operation) => close(operation, 'rolled_back', null),
+    abandoned: () =>
+      db
+        .all(`SELECT * FROM journal WHERE state = 'open' ORDER BY started_at, id`)
+        .map(fromRow)
+        .filter(({ owner }) => !isAlive(owner)),
+    claim: (operation) => claim(db, operation),
+  }
+}
+
+/** Compares and swaps the owner, so that of several recovering processes exactly one succeeds. */
+function claim(db: Database, operation: Operation): Operation | undefined {
+  const self = selfIdentity()
+  const { pid, startTicks, bootId } = operation.owner
+  const changed = db.run(
+    `UPDATE journal SET owner_pid = ?, owner_start = ?, owner_boot = ?
+     WHERE id = ? AND state = 'open' AND owner_pid = ? AND owner_start = ? AND owner_boot = ?`,
+    self.pid,
+    self.startTicks,
+    self.bootId,
+    operation.id,
+    pid,
+    startTicks,
+    bootId,
+  )
+  return changed === 1 ? { ...operation, owner: self } : undefined
+}
+
+function insert(db: Database, operation: Operation): void {
+  db.run(
+    `INSERT INTO journal
+       (id, kind, environment_id, state, payload, owner_pid, owner_start, owner_boot, started_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    operation.id,
+    operation.kind,
+    operation.environmentId,
+    operation.state,
+    JSON.stringify(operation.payload),
+    operation.owner.pid,
+    operation.owner.startTicks,
+    operation.owner.bootId,
+    operation.startedAt,
+  )
+}
+
+function notOpen(operation: Operation): ConflictError {
+  return new ConflictError(`the operation ${operation.id} (${operation.kind}) is closed already`, {
+    remedy: 'another process recovered it; run the command again',
+  })
+}
+
+function fromRow(row: Row): Operation {
+  return {
+    id: row.id as OperationId,
+    kind: String(row.kind),
+    environmentId: row.environment_id as EnvironmentId | null,
+    state: row.state as OperationState,
+    phase: row.phase as string | null,
+    payload: JSON.parse(String(row.payload)),
+    owner: {
+      pid: Number(row.owner_pid),
+      startTicks: Number(row.owner_start),
+      bootId: String(row.owner_boot),
+    },
+    startedAt: Number(row.started_at),
+    endedAt: row.ended_at as number | null,
+    error: row.error === null ? null : JSON.parse(String(row.error)),
+  }
+}

@@ -1,0 +1,87 @@
+import { closest } from '../model/closest.ts'
+import { ConflictError, InvalidInputError, NotFoundError } from '../model/errors.ts'
+import { isIdPrefix, shortestIdPrefix } from '../model/ids.ts'
+import type { Name } from '../model/names.ts'
+import { quote } from '../model/quote.ts'
+import type { Database, Row } from './database.ts'
+import { isUniqueViolation } from './sqlite-errors.ts'
+
+/** A table whose rows users refer to by id, shortened id or name. */
+export interface Referable {
+  readonly table: 'environments' | 'snapshots'
+  readonly noun: 'environment' | 'snapshot'
+  readonly letter: 'e' | 's'
+  /** the commands that list and remove them, for remedies */
+  readonly listing: string
+  readonly removal: string
+}
+
+const mostCandidates = 10
+
+/** The one row that `ref` means. A name wins over a shortened id, as names are chosen on purpose. */
+export function resolveReference(db: Database, kind: Referable, ref: string): Row {
+  if (ref === '') {
+    throw new InvalidInputError(`no ${kind.noun} given`, { remedy: 'give its id or its name' })
+  }
+  const exact = db.get(`SELECT * FROM ${kind.table} WHERE id = ?1 OR name = ?1`, ref)
+  if (exact !== undefined) return exact
+  const matches = isIdPrefix(kind.letter, ref) ? rowsWithPrefix(db, kind, ref) : []
+  const [only, ...others] = matches
+  if (only === undefined) throw notFound(db, kind, ref)
+  if (others.length > 0) throw ambiguous(kind, ref, matches)
+  return only
+}
+
+/** A write that fails because the name is in use says who has it. */
+export function explainingNames(
+  db: Database,
+  kind: Referable,
+  name: Name | null,
+  write: () => void,
+): void {
+  try {
+    write()
+  } catch (error) {
+    if (!isUniqueViolation(error) || name === null) throw error
+    const holder = db.get(`SELECT id, status FROM ${kind.table} WHERE name = ?`, name)
+    if (holder === undefined) throw error
+    const who = `${kind.noun} ${holder.id} (${holder.status})`
+    throw new ConflictError(`the name ${quote(name)} is taken by ${who}`, {
+      remedy: `choose another name, or remove it with \`${kind.removal} ${name}\``,
+      detail: { name, holder: holder.id },
+      cause: error,
+    })
+  }
+}
+
+function rowsWithPrefix(db: Database, kind: Referable, prefix: string): Row[] {
+  // Ids are ASCII, so everything that begins with the prefix sorts below the prefix and a "~".
+  const sql = `SELECT * FROM ${kind.table} WHERE id >= ?1 AND id < ?1 || '~' ORDER BY id LIMIT ?2`
+  return db.all(sql, prefix, mostCandidates)
+}
+
+function ambiguous(kind: Referable, ref: string, matches: readonly Row[]): ConflictError {
+  const candidates = matches.map((row) => String(row.id))
+  const shown = matches.map((row) => (row.name === null ? `${row.id}` : `${row.id} (${row.name})`))
+  return new ConflictError(`${quote(ref)} is the beginning of several ${kind.noun} ids`, {
+    remedy: `give more of it: ${shown.join(', ')}`,
+    detail: { ref, candidates },
+  })
+}
+
+function notFound(db: Database, kind: Referable, ref: string): NotFoundError {
+  const known = db.all(`SELECT id, name FROM ${kind.table}`)
+  const words = known.flatMap(({ id, name }) => (name === null ? [id] : [name, id])).map(String)
+  const suggestions = closest(ref, words)
+  const tooShort = ref.length < shortestIdPrefix && words.some((word) => word.startsWith(ref))
+  const remedy =
+    suggestions.length > 0
+      ? `did you mean ${suggestions.join(' or ')}?`
+      : tooShort
+        ? `give at least ${shortestIdPrefix} characters of the id`
+        : `\`${kind.listing}\` lists them`
+  return new NotFoundError(`no ${kind.noun} ${quote(ref)}`, {
+    remedy,
+    detail: { ref, suggestions },
+  })
+}

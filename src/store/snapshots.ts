@@ -1,0 +1,125 @@
+import { ConflictError, NotFoundError } from '../model/errors.ts'
+import type { EnvironmentId, SnapshotId } from '../model/ids.ts'
+import type { Name } from '../model/names.ts'
+import { quote } from '../model/quote.ts'
+import type { SnapshotRecord, SnapshotStatus } from '../model/snapshot.ts'
+import type { Database, Row } from './database.ts'
+import { explainingNames, type Referable, resolveReference } from './references.ts'
+import { isForeignKeyViolation } from './sqlite-errors.ts'
+
+export type SnapshotPatch = Partial<Omit<SnapshotRecord, 'id' | 'createdAt' | 'environmentId'>>
+
+export interface Snapshots {
+  insert(record: SnapshotRecord): void
+  get(id: SnapshotId): SnapshotRecord | undefined
+  /** By id, name or unique beginning of an id. */
+  resolve(ref: string): SnapshotRecord
+  /** Oldest first; those taken of one environment, or all. */
+  list(environmentId?: EnvironmentId): SnapshotRecord[]
+  update(id: SnapshotId, patch: SnapshotPatch): SnapshotRecord
+  /** Refused while another snapshot or an environment builds on it. */
+  remove(id: SnapshotId): void
+}
+
+const referable: Referable = {
+  table: 'snapshots',
+  noun: 'snapshot',
+  letter: 's',
+  listing: 'forkpoint snapshots',
+  removal: 'forkpoint rm-snapshot',
+}
+
+export function snapshots(db: Database): Snapshots {
+  const get = (id: SnapshotId): SnapshotRecord | undefined => {
+    const row = db.get('SELECT * FROM snapshots WHERE id = ?', id)
+    return row && fromRow(row)
+  }
+  return {
+    get,
+    insert: (record) => {
+      const sql =
+        'INSERT INTO snapshots ' +
+        '(id, name, environment_id, parent, status, durable, created_at, doc) ' +
+        'VALUES (?, ?, ?, ?, ?, ?, ?, ?)'
+      const { id, name, environmentId, parent, status, durable, createdAt } = record
+      explainingNames(db, referable, name, () =>
+        db.run(
+          sql,
+          id,
+          name,
+          environmentId,
+          parent,
+          status,
+          Number(durable),
+          createdAt,
+          docOf(record),
+        ),
+      )
+    },
+    resolve: (ref) => fromRow(resolveReference(db, referable, ref)),
+    list: (environmentId) =>
+      (environmentId === undefined
+        ? db.all('SELECT * FROM snapshots ORDER BY created_at, id')
+        : db.all(
+            'SELECT * FROM snapshots WHERE environment_id = ? ORDER BY created_at, id',
+            environmentId,
+          )
+      ).map(fromRow),
+    update: (id, patch) =>
+      db.transaction(() => {
+        const current = get(id)
+        if (current === undefined) throw new NotFoundError(`no snapshot ${quote(id)}`)
+        const next = { ...current, ...patch }
+        const sql =
+          'UPDATE snapshots SET name = ?, parent = ?, status = ?, durable = ?, doc = ? WHERE id = ?'
+        explainingNames(db, referable, next.name, () =>
+          db.run(sql, next.name, next.parent, next.status, Number(next.durable), docOf(next), id),
+        )
+        return next
+      }),
+    remove: (id) => {
+      try {
+        db.run('DELETE FROM snapshots WHERE id = ?', id)
+      } catch (error) {
+        throw isForeignKeyViolation(error) ? stillNeeded(db, id, error) : error
+      }
+    },
+  }
+}
+
+type Doc = Pick<SnapshotRecord, 'backend' | 'captured' | 'message' | 'labels' | 'image'>
+
+function docOf(record: SnapshotRecord): string {
+  const { backend, captured, message, labels, image } = record
+  const doc: Doc = { backend, captured, message, labels, image }
+  return JSON.stringify(doc)
+}
+
+function fromRow(row: Row): SnapshotRecord {
+  const doc: Doc = JSON.parse(String(row.doc))
+  return {
+    id: row.id as SnapshotId,
+    name: row.name as Name | null,
+    environmentId: row.environment_id as EnvironmentId,
+    parent: row.parent as SnapshotId | null,
+    status: row.status as SnapshotStatus,
+    durable: row.durable === 1,
+    createdAt: Number(row.created_at),
+    ...doc,
+  }
+}
+
+function stillNeeded(db: Database, id: SnapshotId, cause: unknown): ConflictError {
+  const users = db
+    .all(
+      'SELECT id FROM snapshots WHERE parent = ?1 UNION ALL ' +
+        'SELECT id FROM environments WHERE head = ?1',
+      id,
+    )
+    .map((row) => String(row.id))
+  return new ConflictError(`snapshot ${id} is still needed by ${users.join(', ')}`, {
+    remedy: 'remove those first',
+    detail: { id, users },
+    cause,
+  })
+}

@@ -1,0 +1,34 @@
+/**
+ * Moments at which the tests kill Forkpoint, to prove that the next process puts everything right:
+ * each name is a step that has just been done.
+ */
+export const killPoints = [
+  'create:recorded',
+  'create:formatted',
+  'create:volume',
+  'create:directories',
+  'create:layers',
+  'create:net',
+  'create:cell',
+  'create:listening',
+  'create:instance',
+  'create:introduced',
+  'create:finished',
+  'remove:recorded',
+  'remove:processes',
+  'remove:network',
+  'remove:directories',
+  'remove:forgotten',
+  'remove:nat',
+  'remove:unmounted',
+  'remove:released',
+] as const
+
+export type KillPoint = (typeof killPoints)[number]
+
+const chosen = process.env.FORKPOINT_KILL_AT
+
+/** Ends this process as a crash would, if FORKPOINT_KILL_AT names this moment. */
+export function killPoint(name: KillPoint): void {
+  if (name === chosen) process.kill(process.pid, 'SIGKILL')
+}

@@ -1,0 +1,88 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { openConnection } from '../../../src/agent/connect.ts'
+import type { AgentConnection } from '../../../src/agent/connection.ts'
+import { openAgentSocket } from '../../../src/agent/socket.ts'
+
+const program =
+  process.env.FORKPOINT_TEST_AGENT ?? join(import.meta.dirname, '../../../native/build/agent')
+
+const jail = join(import.meta.dirname, 'jail.sh')
+const namespaces = ['--pid', '--fork', '--mount', '--uts', '--ipc', '--net', '--kill-child']
+
+const canUnshare = spawnSync('unshare', [...namespaces, 'true']).status === 0
+
+/** Why the agent cannot run here, null if it can. */
+export const whyNoAgent = !existsSync(program)
+  ? `${program} is not built`
+  : canUnshare
+    ? null
+    : 'no rights to make namespaces'
+
+/**
+ * A real agent as PID 1 of a throw-away copy of this machine: it runs as root and does what it is
+ * told, so it must never see the real files. Only its own directory is shared.
+ */
+export class TestAgent implements AsyncDisposable {
+  readonly directory: string
+  readonly socketPath: string
+  readonly #process: ChildProcess
+  readonly #connections: AgentConnection[] = []
+
+  private constructor(directory: string, child: ChildProcess) {
+    this.directory = directory
+    this.socketPath = join(directory, 'run/agent.sock')
+    this.#process = child
+  }
+
+  static async start(): Promise<TestAgent> {
+    const directory = mkdtempSync(join(tmpdir(), 'forkpoint-agent-'))
+    for (const name of ['run', 'state', 'files', 'jail']) mkdirSync(join(directory, name))
+    // Beside the shared files, because the program may lie on a mount that the copy lacks.
+    const copy = join(directory, 'agent')
+    copyFileSync(program, copy)
+    const socket = ['--socket', join(directory, 'run/agent.sock')]
+    const state = ['--state', join(directory, 'state')]
+    const child = spawn('unshare', [...namespaces, jail, directory, copy, ...socket, ...state], {
+      stdio: ['ignore', 'inherit', 'inherit'],
+      cwd: '/',
+    })
+    const agent = new TestAgent(directory, child)
+    await agent.#waitForSocket()
+    return agent
+  }
+
+  /** A path for the test's own files, the same inside and outside. */
+  path(name: string): string {
+    return join(this.directory, 'files', name)
+  }
+
+  async connect(): Promise<AgentConnection> {
+    const connection = await openConnection(await openAgentSocket(this.socketPath, null))
+    this.#connections.push(connection)
+    return connection
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#connections.map((connection) => connection.close()))
+    if (this.#process.exitCode === null && this.#process.signalCode === null) {
+      const exited = new Promise((resolve) => this.#process.once('exit', resolve))
+      this.#process.kill('SIGKILL')
+      await exited
+    }
+    rmSync(this.directory, { recursive: true, force: true, maxRetries: 20 })
+  }
+
+  async #waitForSocket(): Promise<void> {
+    for (let waited = 0; waited < 10_000; waited += 10) {
+      if (this.#process.exitCode !== null) break
+      if (existsSync(this.socketPath)) return
+      await sleep(10)
+    }
+    await this[Symbol.asyncDispose]()
+    throw new Error('the agent did not start')
+  }
+}
