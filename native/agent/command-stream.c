@@ -153,7 +153,7 @@ static void attach(struct command *command, struct stream *stream, const struct 
 	put_int(&event, KEY_STDOUT_OFFSET, command->out_sent);
 	put_int(&event, KEY_STDERR_OFFSET, command->err_sent);
 	put_int(&event, KEY_OFFSET, command->input.accepted);
-	put_int(&event, KEY_RUNNING, command->state < COMMAND_FINISHED);
+	put_int(&event, KEY_RUNNING, command->state < COMMAND_ENDING);
 	if (command->pid)
 		put_int(&event, KEY_PID, command->pid);
 	stream_event(stream, &event);
@@ -219,6 +219,17 @@ static int command_text(struct command *command, const struct fields *fields)
 	return command->text ? 0 : -1;
 }
 
+/* Once it runs, only listings need the text. */
+static void shorten(struct command *command)
+{
+	if (strlen(command->text) <= LISTED_TEXT)
+		return;
+	command->text[LISTED_TEXT] = 0;
+	char *shorter = realloc(command->text, LISTED_TEXT + 1);
+	if (shorter)
+		command->text = shorter;
+}
+
 static void start(struct stream *stream, const struct fields *fields, const char *id)
 {
 	char message[512];
@@ -240,6 +251,8 @@ static void start(struct stream *stream, const struct fields *fields, const char
 	int (*run)(struct command *, const struct fields *, char *, size_t) = in_shell ? shell_start : process_start;
 	if (run(command, fields, message, sizeof message) < 0)
 		command_abandon(command, errno, message);
+	else
+		shorten(command);
 }
 
 void op_exec_start(struct stream *stream, const struct fields *fields)
@@ -295,10 +308,10 @@ void op_exec_list(struct stream *stream, const struct fields *fields)
 		put_int(&records, KEY_MODE_EXEC, command->mode);
 		if (command->shell)
 			put_string(&records, KEY_SHELL, command->shell);
-		put_bytes(&records, KEY_COMMAND, command->text, strnlen(command->text, LISTED_TEXT));
+		put_string(&records, KEY_COMMAND, command->text);
 		put_int(&records, KEY_PID, command->pid);
-		put_int(&records, KEY_RUNNING, command->state < COMMAND_FINISHED);
-		if (command->state == COMMAND_FINISHED)
+		put_int(&records, KEY_RUNNING, command->state < COMMAND_ENDING);
+		if (command->state >= COMMAND_ENDING)
 			put_outcome(&records, command);
 		record_end(&records, record);
 	}
@@ -311,7 +324,7 @@ void op_exec_forget(struct stream *stream, const struct fields *fields)
 
 	if (!command)
 		return;
-	if (command->state != COMMAND_FINISHED) {
+	if (command->state < COMMAND_ENDING) {
 		stream_fail(stream, EBUSY, "command '%s' is still running", command->id);
 		return;
 	}

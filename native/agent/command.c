@@ -10,11 +10,11 @@
 #include "shell.h"
 #include "stream.h"
 
-/* Finished commands kept for a host that comes back for their output. */
-#define KEPT_FINISHED 64
+/* Ended commands kept for a host that comes back for their output. */
+#define KEPT_ENDED 64
 
 struct list commands = LIST_INIT(commands);
-static int finished;
+static int ended;
 
 bool name_valid(const char *name)
 {
@@ -92,8 +92,8 @@ struct command *command_find(const char *id)
 
 void command_free(struct command *command)
 {
-	if (command->state == COMMAND_FINISHED)
-		finished--;
+	if (command->state >= COMMAND_ENDING)
+		ended--;
 	list_remove(&command->link);
 	child_forget(&command->child);
 	timer_stop(&command->timer);
@@ -111,18 +111,18 @@ int commands_running(void)
 	int count = 0;
 
 	list_for_each(node, &commands)
-		count += container_of(node, struct command, link)->state != COMMAND_FINISHED;
+		count += container_of(node, struct command, link)->state < COMMAND_ENDING;
 	return count;
 }
 
-/* Makes room among the finished ones: the oldest that no stream holds goes. */
+/* Makes room among the ended ones: the oldest that no stream holds goes. */
 static void forget_oldest(void)
 {
 	list_for_each_safe(node, &commands) {
 		struct command *command = container_of(node, struct command, link);
-		if (finished <= KEPT_FINISHED)
+		if (ended <= KEPT_ENDED)
 			return;
-		if (command->state == COMMAND_FINISHED && !command->holder)
+		if (command->state >= COMMAND_ENDING && !command->holder)
 			command_free(command);
 	}
 }
@@ -142,11 +142,9 @@ static void finish_if_complete(struct command *command)
 	if (command->state != COMMAND_ENDING || !output_complete(&command->out) || !output_complete(&command->err))
 		return;
 	command->state = COMMAND_FINISHED;
-	finished++;
 	output_release(&command->out);
 	output_release(&command->err);
 	command_wake(command);
-	forget_oldest();
 }
 
 void command_ended(struct command *command, int wait_status)
@@ -158,11 +156,13 @@ void command_ended(struct command *command, int wait_status)
 	else
 		command->exit_code = WEXITSTATUS(wait_status);
 	command->state = COMMAND_ENDING;
+	ended++;
 	timer_stop(&command->timer);
 	input_close(&command->input);
 	/* The first to be complete must not finish the command under the second. */
 	output_end(&command->out);
 	output_end(&command->err);
+	forget_oldest(); /* perhaps this very one */
 }
 
 bool command_signal(struct command *command, int signal)

@@ -63,7 +63,8 @@ extern struct list commands; /* every registered one, oldest first */
 /* It runs as `pid` from now on. */
 void command_started(struct command *command, pid_t pid);
 
-/* It ended. It is finished when its output has been read. */
+/* It ended. It is finished when its output has been read. The record may be
+ * gone afterwards: only so many ended ones are kept. */
 void command_ended(struct command *command, int wait_status);
 
 /* True for names and ids of letters, digits, '_' and '-', 1 to 64 long. */

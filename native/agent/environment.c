@@ -24,15 +24,25 @@ void free_vector(char ***vector)
 	*vector = NULL;
 }
 
-bool assignment_valid(const char *assignment)
+static bool variable_valid(const char *variable, enum variable_names names)
 {
-	const char *at = assignment;
+	const char *at = variable;
 
+	if (names == NAMES_ANY)
+		return strcspn(variable, "=") > 0 && strchr(variable, '=');
 	if (!isalpha((unsigned char)*at) && *at != '_')
 		return false;
 	while (isalnum((unsigned char)*at) || *at == '_')
 		at++;
 	return *at == '=';
+}
+
+const char *first_invalid_variable(char *const *variables, enum variable_names names)
+{
+	for (; *variables; variables++)
+		if (!variable_valid(*variables, names))
+			return *variables;
+	return NULL;
 }
 
 static size_t count(char *const *vector)
@@ -110,12 +120,12 @@ void op_configure(struct stream *stream, const struct fields *fields)
 		stream_fail(stream, errno, "configure: env: %s", strerror(errno));
 		return;
 	}
-	for (char **each = variables; *each; each++)
-		if (!assignment_valid(*each)) {
-			stream_fail(stream, EINVAL, "configure: env '%s' is not NAME=value", *each);
-			free(variables);
-			return;
-		}
+	const char *invalid = first_invalid_variable(variables, NAMES_ANY);
+	if (invalid) {
+		stream_fail(stream, EINVAL, "configure: env '%.100s' is not NAME=value", invalid);
+		free(variables);
+		return;
+	}
 	char *directory = fields_string(fields, KEY_CWD);
 	char *shell = fields_string(fields, KEY_SHELL);
 	if ((directory && *directory != '/') || (shell && *shell != '/')) {

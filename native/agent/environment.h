@@ -7,6 +7,8 @@
 
 struct stream;
 
+enum variable_names { NAMES_ANY, NAMES_IDENTIFIERS };
+
 /* The variables for a program of this user: base, then configured, then the
  * call's own; later ones win. NULL with errno ENOMEM. Freed with free_vector. */
 char **environment_build(const struct user *user, char *const *own, const char *terminal_type);
@@ -20,8 +22,9 @@ const char *environment_shell(void);
 
 void op_configure(struct stream *stream, const struct fields *fields);
 
-/* True for K=V with a K that a shell accepts. */
-bool assignment_valid(const char *assignment);
+/* The first of them that is not K=V, or NULL. A shell can only set variables
+ * whose names are identifiers; programs can be given others. */
+const char *first_invalid_variable(char *const *variables, enum variable_names names);
 
 void free_vector(char ***vector);
 #define autovector __attribute__((cleanup(free_vector)))

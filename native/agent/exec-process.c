@@ -87,6 +87,12 @@ int process_start(struct command *command, const struct fields *fields, char *me
 		snprintf(message, message_size, "argv or env: %s", strerror(errno));
 		return -1;
 	}
+	const char *invalid = first_invalid_variable(own, NAMES_ANY);
+	if (invalid) {
+		snprintf(message, message_size, "env '%.100s' is not NAME=value", invalid);
+		errno = EINVAL;
+		return -1;
+	}
 	if (user_find(&user, name) < 0) {
 		snprintf(message, message_size, "user '%s': %s", name ? name : "",
 			 errno == ENOENT ? "not in /etc/passwd or /etc/group" : strerror(errno));

@@ -29,9 +29,9 @@ static int check_call(const struct shell_call *call, char *message, size_t messa
 {
 	struct stat status;
 
-	for (char **each = call->variables; *each; each++)
-		if (!assignment_valid(*each))
-			return refuse(message, message_size, EINVAL, "env '%.100s' is not NAME=value", *each);
+	const char *invalid = first_invalid_variable(call->variables, NAMES_IDENTIFIERS);
+	if (invalid)
+		return refuse(message, message_size, EINVAL, "env '%.100s' is not NAME=value", invalid);
 	if (!call->cwd)
 		return 0;
 	if (stat(call->cwd, &status) < 0)
@@ -97,6 +97,8 @@ int shell_start(struct command *command, const struct fields *fields, char *mess
 	if (!name_valid(name))
 		return refuse(message, message_size, EINVAL, "shell name '%.80s' is not 1 to 64 of A-Z a-z 0-9 _ -", name);
 	command->shell = strdup(name);
+	if (!fields_has(fields, KEY_COMMAND))
+		return refuse(message, message_size, EINVAL, "%s", "a shell runs a command, not an argv");
 	if (make_call(command, fields, message, message_size) < 0)
 		return -1;
 	struct shell *shell = find_or_make(name, user, message, message_size);

@@ -81,7 +81,7 @@ static void add_directory(struct buffer *lines, const struct shell_call *call)
  * says about all this goes to the terminal: only eval has the command's outputs. */
 void script_command(struct buffer *lines, const struct shell_call *call)
 {
-	add_redirection(lines, "{ \\__fp_begin $? ", call, ".s");
+	add_redirection(lines, "{ \\__fp_begin \"$?\" ", call, ".s");
 	add(lines, "; ");
 	if (call->cwd)
 		add_directory(lines, call);
@@ -101,6 +101,6 @@ void script_command(struct buffer *lines, const struct shell_call *call)
 
 void script_report(struct buffer *lines, const struct shell_call *call)
 {
-	add_redirection(lines, "\\__fp_report $? ", call, ".s");
+	add_redirection(lines, "\\__fp_report \"$?\" ", call, ".s");
 	add(lines, "\n");
 }

@@ -125,7 +125,7 @@ void shell_call_finished(struct shell *shell, int wait_status)
 	bool interrupted = command->call->interrupted;
 
 	shell->current = NULL;
-	shell_call_end(command->call);
+	shell_call_free(take_pointer(&command->call));
 	command_ended(command, wait_status);
 	if (interrupted && shell->child.pid)
 		timer_start(&shell->settle, SETTLE_MS);

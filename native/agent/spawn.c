@@ -59,6 +59,9 @@ static int connect_fds(const struct spawn *spawn)
 		terminal = open(spawn->terminal, O_RDWR | O_CLOEXEC);
 		if (terminal < 0 || ioctl(terminal, TIOCSCTTY, 0) < 0)
 			return -1;
+		/* The user may open it by name, as after a login. */
+		if (fchown(terminal, spawn->user->uid, -1) < 0 && errno != EPERM)
+			return -1;
 	} else {
 		nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
 	}

@@ -207,6 +207,10 @@ static int run(struct terminal *terminal, const struct fields *fields, char *mes
 	snprintf(message, message_size, "argv, env or user '%s' of terminal '%s' is not valid", name ? name : "", terminal->name);
 	if (!argv || !own || user_find(&user, name) < 0)
 		return -1;
+	if (first_invalid_variable(own, NAMES_ANY)) {
+		errno = EINVAL;
+		return -1;
+	}
 	autovector char **environment = environment_build(&user, own, "xterm-256color");
 	terminal->master.fd = pty_open(terminal->cols, terminal->rows, path);
 	if (!environment || terminal->master.fd < 0) {

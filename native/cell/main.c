@@ -120,6 +120,8 @@ static void await_agent(int report, pid_t pid) {
 
 static int create(const struct spec *spec) {
   if (!spec->hostname) die_usage("needs --hostname", NULL);
+  /* A killed caller leaves no helper that goes on behind the back of its recovery. */
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
   int go[2], report[2];
   if (pipe2(go, O_CLOEXEC) || pipe2(report, O_CLOEXEC)) die("pipe2", "child");
   enter_private_mounts();

@@ -103,6 +103,8 @@ class ExecRun {
         await Promise.allSettled(parts)
         this.#connection = await this.#options.reconnect()
         this.#command = await this.#goOn()
+        // The caller gave up meanwhile, when there was no connection to end the command over.
+        if (this.#options.signal?.aborted) await this.#stop()
       }
     }
   }

@@ -6,7 +6,6 @@ import {
   type EnvironmentRecord,
   type Limits,
   type NetMode,
-  parseSource,
   type Source,
   type SourceRequest,
 } from '../model/environment.ts'
@@ -14,6 +13,7 @@ import { InvalidInputError, NotFoundError, UnsupportedError } from '../model/err
 import { type EnvironmentId, newEnvironmentId } from '../model/ids.ts'
 import { type Name, parseName } from '../model/names.ts'
 import { quote } from '../model/quote.ts'
+import { formatSource, parseSource } from '../model/source.ts'
 import { killPoint } from '../system/kill-points.ts'
 import type { Engine } from './engine.ts'
 import { identityOf } from './identity.ts'
@@ -89,7 +89,7 @@ async function plan(engine: Engine, options: CreateOptions): Promise<Environment
 }
 
 async function resolveSource(from: string | SourceRequest): Promise<Source> {
-  const request = typeof from === 'string' ? parseSource(from) : from
+  const request = parseSource(typeof from === 'string' ? from : formatSource(from))
   switch (request.kind) {
     case 'dir':
     case 'rootfs':

@@ -12,7 +12,14 @@ export async function rename(
 ): Promise<EnvironmentRecord> {
   const next = parseName(name)
   await using _lease = await engine.store.leases.acquire(`env:${id}`, 'rename')
-  const record = engine.store.environments.update(id, { name: next })
-  await engine.backend(record.backend).identify(id, identityOf(record))
+  const { environments } = engine.store
+  const before = environments.resolve(id).name
+  const record = environments.update(id, { name: next })
+  try {
+    await engine.backend(record.backend).identify(id, identityOf(record))
+  } catch (error) {
+    environments.update(id, { name: before })
+    throw error
+  }
   return record
 }

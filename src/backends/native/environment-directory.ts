@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { constants } from 'node:fs'
-import { chmod, chown, mkdir, open, rename } from 'node:fs/promises'
+import { chmod, chown, mkdir, open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Identity } from '../backend.ts'
 import type { EnvironmentPlaces } from './places.ts'
@@ -35,5 +35,10 @@ export async function writeIdentity(
   } finally {
     await file.close()
   }
-  await rename(draft, join(place.run, 'identity.json'))
+  try {
+    await rename(draft, join(place.run, 'identity.json'))
+  } catch (error) {
+    await rm(draft, { force: true })
+    throw error
+  }
 }

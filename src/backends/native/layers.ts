@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
-import { chmod, copyFile, mkdir, rename, rm, stat } from 'node:fs/promises'
+import { chmod, copyFile, mkdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Source } from '../../model/environment.ts'
+import type { NetMode, Source } from '../../model/environment.ts'
 import { UnsupportedError } from '../../model/errors.ts'
 import { type Layer, nativeProgram, runCell } from './cell.ts'
 import { planMask, writeMask } from './mask.ts'
 import type { Places } from './places.ts'
+import { resolverOfHost } from './resolver.ts'
 
 /** Mount points and directories that every environment has, whatever its source lacks. */
 const skeleton: readonly [path: string, mode: number][] = [
@@ -22,15 +23,15 @@ const skeleton: readonly [path: string, mode: number][] = [
 export async function baseLayers(
   places: Places,
   source: Source,
-  mask: readonly string[],
+  { mask, net }: { mask: readonly string[]; net: NetMode },
 ): Promise<Layer[]> {
-  const agent = await agentLayer(places)
+  const added = [await agentLayer(places), ...(net === 'nat' ? await resolverLayers(places) : [])]
   switch (source.kind) {
     case 'host':
     case 'dir':
-      return [agent, await maskLayer(places, [...mask, places.home]), { path: '/', ids: 'host' }]
+      return [...added, await maskLayer(places, mask), { path: '/', ids: 'host' }]
     case 'rootfs':
-      return [agent, { path: source.path, ids: 'host' }]
+      return [...added, { path: source.path, ids: 'host' }]
     default:
       throw new UnsupportedError(
         'filesystem',
@@ -55,6 +56,19 @@ async function agentLayer(places: Places): Promise<Layer> {
     await copyFile(program, join(dir, '.forkpoint/agent'))
     await chmod(join(dir, '.forkpoint/agent'), 0o755)
   })
+}
+
+/** None if the host itself knows no server that could be reached from inside. */
+async function resolverLayers(places: Places): Promise<Layer[]> {
+  const config = await resolverOfHost()
+  if (config === null) return []
+  const layer = await ensureLayer(places, `resolver-${digest(config)}`, async (dir) => {
+    await mkdir(join(dir, 'etc'))
+    await chmod(join(dir, 'etc'), 0o755)
+    await writeFile(join(dir, 'etc/resolv.conf'), config)
+    await chmod(join(dir, 'etc/resolv.conf'), 0o644)
+  })
+  return [layer]
 }
 
 async function maskLayer(places: Places, patterns: readonly string[]): Promise<Layer> {

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs'
-import { readdir, rm } from 'node:fs/promises'
+import { readdir, writeFile } from 'node:fs/promises'
 import type { Capability } from '../../model/capabilities.ts'
 import type { Instance } from '../../model/environment.ts'
 import { type EnvironmentId, isEnvironmentId } from '../../model/ids.ts'
+import { killPoint } from '../../system/kill-points.ts'
 import { isAlive } from '../../system/process-identity.ts'
 import type { Backend, BackendContext, CreateSpec } from '../backend.ts'
 import { type CellNet, createCell } from './cell.ts'
@@ -18,10 +19,21 @@ import {
 import { detectLayout } from './cgroup-layout.ts'
 import { checkMachine } from './checks.ts'
 import { makeDirectories, writeIdentity } from './environment-directory.ts'
+import { explained } from './host-failures.ts'
 import { agentListening, fromRecord, toRecord } from './instance.ts'
 import { baseLayers, ensureDevices } from './layers.ts'
-import { allow, ensureNat, forget, freeLink, interfaceName, natNames, removeNat } from './nat.ts'
+import {
+  allow,
+  ensureNat,
+  forget,
+  freeLink,
+  interfaceGone,
+  interfaceName,
+  natNames,
+  removeNat,
+} from './nat.ts'
 import { placesOf } from './places.ts'
+import { removeTree } from './remove-tree.ts'
 import { validateSource } from './sources.ts'
 import { readStats } from './stats.ts'
 import { discardVolume, openVolume } from './volume.ts'
@@ -34,18 +46,24 @@ export function nativeBackend(context: BackendContext): Backend {
   const places = placesOf(settings.home)
   const layout = detectLayout()
   const nat = natNames(places.key)
+  const mask = [...settings.mask, places.home]
   const groups = (id: EnvironmentId) => cgroupDirs(layout, places.key, id)
 
   async function create(spec: CreateSpec): Promise<Instance> {
     await exclusively('volume', 'opening the volume', () => openVolume(places, settings.volume))
+    killPoint('create:volume')
     const place = places.env(spec.id)
-    await makeDirectories(place, settings.ids.base)
-    await writeIdentity(place, spec.identity, settings.ids.base)
+    await explained('making the directories of an environment', async () => {
+      await makeDirectories(place, settings.ids.base)
+      await writeIdentity(place, spec.identity, settings.ids.base)
+    })
+    killPoint('create:directories')
     const [layers, dev, cgroups] = await Promise.all([
-      baseLayers(places, spec.source, settings.mask),
+      baseLayers(places, spec.source, { mask, net: spec.net.mode }),
       ensureDevices(places),
       makeCgroups(layout, places.key, spec.id, spec.limits),
     ])
+    killPoint('create:layers')
     const start = (net: CellNet | null) =>
       createCell({
         ...{ dir: place.dir, dev, layers, cgroups, net },
@@ -53,27 +71,37 @@ export function nativeBackend(context: BackendContext): Backend {
       })
     const { pid, net } =
       spec.net.mode === 'nat' ? await connected(spec, start) : { pid: await start(null), net: null }
+    killPoint('create:cell')
     const agent = await agentListening(place.socket, pid)
+    killPoint('create:listening')
     return toRecord({ kind: 'native', ...agent, net, layers })
   }
 
   /** The lease is held until the interface exists: from then on its address is seen to be taken. */
   function connected(spec: CreateSpec, start: (net: CellNet) => Promise<number>) {
     return exclusively('net', 'connecting an environment', async () => {
+      await writeFile(places.env(spec.id).net, '')
       await ensureNat(nat, settings.net.pool)
       const net = { interface: interfaceName(nat, spec.id), ...freeLink(settings.net.pool) }
       await allow(nat, net.interface, spec.net.allow)
+      killPoint('create:net')
       return { pid: await start(net), net }
     })
   }
 
   async function destroy(id: EnvironmentId): Promise<void> {
-    // The interface goes with the cell's last process; what it was allowed to reach does not.
-    const iface = interfaceName(nat, id)
-    const hadNetwork = existsSync(`/sys/class/net/${iface}`)
+    const place = places.env(id)
     await removeCgroups(groups(id))
-    if (hadNetwork) await forget(nat, iface)
-    await rm(places.env(id).dir, { recursive: true, force: true, maxRetries: 3 })
+    killPoint('remove:processes')
+    if (existsSync(place.net)) await disconnect(interfaceName(nat, id))
+    killPoint('remove:network')
+    await removeTree(place.dir)
+    killPoint('remove:directories')
+  }
+
+  async function disconnect(iface: string): Promise<void> {
+    await forget(nat, iface)
+    await interfaceGone(iface)
   }
 
   async function remnants(): Promise<EnvironmentId[]> {
@@ -85,7 +113,7 @@ export function nativeBackend(context: BackendContext): Backend {
   return {
     name: 'native',
     capabilities,
-    validate: validateSource,
+    validate: (source) => validateSource(source, mask),
     create,
     destroy,
     remnants,
@@ -93,7 +121,10 @@ export function nativeBackend(context: BackendContext): Backend {
       path: places.env(id).socket,
       identity: fromRecord(instance).socket,
     }),
-    identify: (id, identity) => writeIdentity(places.env(id), identity, settings.ids.base),
+    identify: (id, identity) =>
+      explained('writing /run/forkpoint/identity.json inside', () =>
+        writeIdentity(places.env(id), identity, settings.ids.base),
+      ),
     isAlive: (instance) => isAlive(fromRecord(instance).process),
     inspect: async (id, instance) => {
       if (!isAlive(fromRecord(instance).process)) return 'dead'
@@ -104,6 +135,7 @@ export function nativeBackend(context: BackendContext): Backend {
     stats: (id) => readStats(layout, places.key, id, places.env(id).upper),
     release: async () => {
       await exclusively('net', 'removing NAT', () => removeNat(nat))
+      killPoint('remove:nat')
       await discardVolume(places)
     },
     check: () => checkMachine({ context, places, layout, create, destroy }),

@@ -1,5 +1,4 @@
 import { chmod, chown, lstat, mkdir, readdir, rename } from 'node:fs/promises'
-import { join } from 'node:path'
 
 /**
  * Makes a layer of what an environment wrote. The upper directory itself cannot become one while
@@ -15,5 +14,12 @@ export async function seal(upper: string, layer: string): Promise<void> {
 }
 
 async function moveEntries(from: string, to: string): Promise<void> {
-  for (const name of await readdir(from)) await rename(join(from, name), join(to, name))
+  // As bytes: names that sandboxed code chose need not be text.
+  for (const name of await readdir(from, { encoding: 'buffer' })) {
+    await rename(inside(from, name), inside(to, name))
+  }
+}
+
+function inside(dir: string, name: Buffer): Buffer {
+  return Buffer.concat([Buffer.from(`${dir}/`), name])
 }

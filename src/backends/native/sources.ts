@@ -3,15 +3,20 @@ import { join } from 'node:path'
 import type { Source } from '../../model/environment.ts'
 import { InvalidInputError, NotFoundError, UnsupportedError } from '../../model/errors.ts'
 import { quote } from '../../model/quote.ts'
+import { planMask } from './mask.ts'
 
 /** Refuses a source that cannot work, before anything is made; says where shells start in it. */
-export async function validateSource(source: Source): Promise<{ workdir: string }> {
+export async function validateSource(
+  source: Source,
+  mask: readonly string[],
+): Promise<{ workdir: string }> {
   switch (source.kind) {
     case 'host':
       return { workdir: '/root' }
     case 'dir':
       await directory(source.path)
       await onRootFileSystem(source.path)
+      notHidden(source.path, mask)
       return { workdir: source.path }
     case 'rootfs':
       await directory(source.path)
@@ -42,6 +47,19 @@ async function onRootFileSystem(path: string): Promise<void> {
     remedy:
       'start from host and copy it in with `forkpoint cp`, or move it to the root file system',
   })
+}
+
+/** A workspace that the mask hides would be missing inside. */
+function notHidden(path: string, mask: readonly string[]): void {
+  const above = [...planMask(mask).hidden, '/run'].find((hidden) => isWithin(path, hidden))
+  if (above === undefined) return
+  throw new InvalidInputError(`${quote(path)} is hidden from environments, by ${above}`, {
+    remedy: 'move it elsewhere, or take that entry out with the setting mask.remove',
+  })
+}
+
+function isWithin(path: string, above: string): boolean {
+  return path === above || path.startsWith(`${above}/`)
 }
 
 async function hasShell(path: string): Promise<void> {

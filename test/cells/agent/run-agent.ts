@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import type { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -61,9 +62,21 @@ export class TestAgent implements AsyncDisposable {
   }
 
   async connect(): Promise<AgentConnection> {
-    const connection = await openConnection(await openAgentSocket(this.socketPath, null))
+    const connection = await openConnection(await this.#openSocket())
     this.#connections.push(connection)
     return connection
+  }
+
+  /** The socket has its name a moment before the agent listens on it. */
+  async #openSocket(): Promise<Socket> {
+    for (let tries = 0; ; tries += 1) {
+      try {
+        return await openAgentSocket(this.socketPath, null)
+      } catch (error) {
+        if (tries === 100 || !String(error).includes('ECONNREFUSED')) throw error
+        await sleep(10)
+      }
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,0 +1,133 @@
+import { statfsSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, afterEach, describe, expect, test } from 'vitest'
+import { ResourceError } from '../../src/index.ts'
+import { nothing, remainsOf } from '../support/remains.ts'
+import { TestHome } from '../support/test-home.ts'
+
+const home = new TestHome('limits')
+afterAll(() => home[Symbol.asyncDispose]())
+afterEach(() => home.removeAll())
+const fp = await home.open()
+
+const mib = 2 ** 20
+
+describe('processes', () => {
+  test('a fork bomb ends at the limit, and the host and other environments go on', async () => {
+    const bombed = await fp.create({ limits: { pids: 64 } })
+    const other = await fp.create()
+    const bomb = await bombed.spawn(['bash', '-c', 'b() { b | b & }; b; sleep 60'], {
+      mode: 'process',
+    })
+    bomb.stdout.discard()
+    bomb.stderr.discard()
+    await expect.poll(async () => (await bombed.stats()).processes).toBeGreaterThan(50)
+    for (let i = 0; i < 20; i += 1) {
+      expect((await bombed.stats()).processes).toBeLessThanOrEqual(64)
+      const startedAt = performance.now()
+      expect((await other.exec('echo here')).stdout).toBe('here\n')
+      expect(performance.now() - startedAt).toBeLessThan(5000)
+    }
+    await bombed.remove()
+  })
+
+  test('at the limit a command is refused in words, and the next one runs', async () => {
+    const env = await fp.create({ limits: { pids: 24 } })
+    const fill = await env.spawn(['bash', '-c', 'for i in $(seq 40); do sleep 60 & done; wait'], {
+      mode: 'process',
+    })
+    fill.stderr.discard()
+    await expect.poll(async () => (await env.stats()).processes).toBe(24)
+    await expect(env.exec(['true'], { mode: 'process' })).rejects.toBeInstanceOf(ResourceError)
+    await fill.signal('SIGKILL')
+    await expect.poll(async () => (await env.stats()).processes).toBeLessThan(24)
+    expect((await env.exec(['echo', 'again'], { mode: 'process' })).stdout).toBe('again\n')
+  })
+})
+
+describe('memory', () => {
+  test('a program that wants too much is killed, and its environment and others live', async () => {
+    const env = await fp.create({ limits: { memoryBytes: 96 * mib } })
+    const other = await fp.create()
+    await env.exec('export KEPT=yes')
+    const hog = ['/usr/bin/python3', '-c', 'b = bytearray(1 << 30); print(len(b))']
+    const { exitCode, signal, stdout } = await env.exec(hog, { mode: 'process' })
+    expect([exitCode, signal, stdout]).toEqual([null, 'SIGKILL', ''])
+    expect((await env.exec('echo $KEPT')).stdout).toBe('yes\n')
+    expect((await other.exec('echo here')).stdout).toBe('here\n')
+    const { memoryBytes, memoryLimitBytes } = await env.stats()
+    expect(memoryLimitBytes).toBe(96 * mib)
+    expect(memoryBytes).toBeLessThanOrEqual(96 * mib)
+  })
+})
+
+describe('cpu', () => {
+  test('a busy program gets about the share that it may have', async () => {
+    const env = await fp.create({ limits: { cpus: 0.25 } })
+    const spin = await env.spawn(['bash', '-c', 'while :; do :; done'], { mode: 'process' })
+    const [began, before] = [performance.now(), (await env.stats()).cpuMs]
+    await new Promise((resolve) => setTimeout(resolve, 2000))
+    const used = (await env.stats()).cpuMs - before
+    const share = used / (performance.now() - began)
+    await spin.signal('SIGKILL')
+    // The machine may be busy with other tests, so it may get less, but never much more.
+    expect(share).toBeGreaterThan(0.02)
+    expect(share).toBeLessThan(0.4)
+  })
+})
+
+describe('disk', () => {
+  test('a full disk is told inside, harms nobody outside, and is freed by removing files', async () => {
+    const small = new TestHome('small-disk')
+    try {
+      const tiny = await small.open({ 'volume.size': '300m' })
+      const env = await tiny.create({ name: 'full' })
+      const freeBefore = statfsSync('/var/tmp').bavail * statfsSync('/var/tmp').bsize
+      const fill = 'dd if=/dev/zero of=/root/big bs=1M; echo code $?; cat /dev/zero > /root/rest'
+      const filling = await env.exec(fill)
+      expect(filling.stdout).toBe('code 1\n')
+      expect(filling.stderr).toContain('No space left on device')
+      const freeAfter = statfsSync('/var/tmp').bavail * statfsSync('/var/tmp').bsize
+      // What others write to the same disk meanwhile counts too.
+      expect(freeBefore - freeAfter).toBeLessThan(1024 * mib)
+
+      await expect(env.files.write('/root/more', Buffer.alloc(mib))).rejects.toBeInstanceOf(
+        ResourceError,
+      )
+      await expect(tiny.create()).rejects.toBeInstanceOf(ResourceError)
+      expect((await tiny.list()).map(({ name }) => name)).toEqual(['full'])
+
+      expect((await env.exec('rm /root/big /root/rest && echo ok > /root/small; cat /root/small')).stdout).toBe(
+        'ok\n',
+      )
+      await env.exec(fill)
+      await env.remove()
+      expect(remainsOf(small)).toEqual(nothing)
+    } finally {
+      await small[Symbol.asyncDispose]()
+    }
+  })
+})
+
+describe('removing', () => {
+  test('a tree deeper than a path can be long, and names that are no text, are removed too', async () => {
+    const env = await fp.create()
+    const script = `
+import os
+os.chdir('/root')
+for i in range(600):
+    os.mkdir('directory-with-a-long-name-%d' % i)
+    os.chdir('directory-with-a-long-name-%d' % i)
+os.chdir('/root')
+open(b'\\xff\\xfe', 'w')
+os.mkdir(b'\\x80dir'); open(b'\\x80dir/\\xff', 'w')
+os.mkdir('locked'); open('locked/file', 'w'); os.chmod('locked', 0)
+print('done')
+`
+    const made = await env.exec(['/usr/bin/python3', '-c', script], { mode: 'process' })
+    expect([made.stdout, made.stderr]).toEqual(['done\n', ''])
+    await env.remove()
+    expect(remainsOf(home)).toEqual(nothing)
+    expect(remainsOf({ path: join(home.path), key: home.key }).files).toEqual([])
+  })
+})

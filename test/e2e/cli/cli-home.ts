@@ -1,0 +1,98 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { resolve } from 'node:path'
+import { TestHome } from '../../support/test-home.ts'
+
+/** The built command line, as the launcher starts it. */
+export const cliProgram = resolve(import.meta.dirname, '../../../dist/cli.js')
+export const cliCommand = [process.execPath, '--disable-warning=ExperimentalWarning', cliProgram]
+
+export interface RunOptions {
+  /** what is piped in; `idle`: a pipe that nobody writes to or closes; default: /dev/null */
+  readonly stdin?: Buffer | 'idle'
+  readonly env?: Readonly<Record<string, string>>
+  /** in place of the command line itself, for a wrapper such as setpriv */
+  readonly command?: readonly string[]
+  readonly cwd?: string
+}
+
+export interface Ran {
+  readonly exitCode: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly stdout: string
+  readonly stderr: string
+  readonly bytes: Buffer
+}
+
+/** A home of a test's own, and the real command line on it. */
+export class CliHome implements AsyncDisposable {
+  readonly home = new TestHome('cli')
+  readonly #children = new Set<ChildProcess>()
+
+  get env(): NodeJS.ProcessEnv {
+    const { NO_COLOR: _, ...env } = process.env
+    return { ...env, FORKPOINT_HOME: this.home.path }
+  }
+
+  start(args: readonly string[], options: RunOptions = {}): ChildProcess {
+    const [program = '', ...before] = options.command ?? cliCommand
+    const child = spawn(program, [...before, ...args], {
+      stdio: [options.stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+      env: { ...this.env, ...options.env },
+      cwd: options.cwd,
+    })
+    this.#children.add(child)
+    child.once('exit', () => this.#children.delete(child))
+    // A command may end without reading what is piped to it.
+    child.stdin?.on('error', () => {})
+    if (Buffer.isBuffer(options.stdin)) child.stdin?.end(options.stdin)
+    return child
+  }
+
+  async run(args: readonly string[], options: RunOptions = {}): Promise<Ran> {
+    return await finished(this.start(args, options))
+  }
+
+  /** Runs it with `--json`; whatever the outcome, stdout must be one document. */
+  async json(...args: string[]) {
+    const ran = await this.run(['--json', ...args])
+    return { ...ran, document: JSON.parse(ran.stdout) }
+  }
+
+  /** Runs what has to work, and returns what it printed. */
+  async must(...args: string[]): Promise<string> {
+    const { exitCode, stdout, stderr } = await this.run(args)
+    if (exitCode !== 0) throw new Error(`forkpoint ${args.join(' ')} failed: ${stderr}`)
+    return stdout
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const child of this.#children) child.kill('SIGKILL')
+    await this.home[Symbol.asyncDispose]()
+  }
+}
+
+export async function finished(child: ChildProcess): Promise<Ran> {
+  const stdout: Buffer[] = []
+  const stderr: Buffer[] = []
+  child.stdout?.on('data', (chunk: Buffer) => stdout.push(chunk))
+  child.stderr?.on('data', (chunk: Buffer) => stderr.push(chunk))
+  const [exitCode, signal] = await once(child, 'close')
+  const bytes = Buffer.concat(stdout)
+  return {
+    ...{ exitCode, signal, bytes },
+    stdout: bytes.toString(),
+    stderr: Buffer.concat(stderr).toString(),
+  }
+}
+
+/** Resolves to the first line that the program prints. */
+export async function firstLine(child: ChildProcess): Promise<string> {
+  let text = ''
+  for await (const chunk of child.stdout ?? []) {
+    text += chunk
+    const end = text.indexOf('\n')
+    if (end !== -1) return text.slice(0, end)
+  }
+  throw new Error(`it ended after printing ${JSON.stringify(text)}`)
+}

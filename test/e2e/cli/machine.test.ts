@@ -1,0 +1,99 @@
+import { execFileSync } from 'node:child_process'
+import { resolve } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { CliHome, cliCommand, cliProgram } from './cli-home.ts'
+
+const nobody = ['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups']
+
+describe('doctor', () => {
+  test('probes this machine and says that it will do', async () => {
+    await using cli = new CliHome()
+    const { exitCode, document } = await cli.json('doctor')
+    expect(exitCode).toBe(0)
+    expect(document.ok).toBe(true)
+    for (const check of document.checks) {
+      expect(check).toMatchObject({ name: expect.any(String), found: expect.any(String) })
+      expect(['ok', 'warn']).toContain(check.status)
+    }
+    expect(await cli.must('doctor')).toMatch(/^ok {4}root +uid 0\n/)
+  })
+
+  test.skipIf(!nobodyCanStartIt())('says with exit code 6 that root is missing', async () => {
+    await using cli = new CliHome()
+    const ran = await cli.run(['doctor'], { command: [...nobody, ...cliCommand] })
+    expect(ran.exitCode).toBe(6)
+    expect(ran.stdout).toContain('fail  root  uid 65534\n      remedy: run it with sudo\n')
+  })
+})
+
+describe('without root', () => {
+  test.skipIf(!nobodyCanStartIt()).each([['ls'], ['create'], ['exec', 'web', '--', 'true']])(
+    '%s says that root is the prerequisite, with exit code 6',
+    async (...args) => {
+      await using cli = new CliHome()
+      const ran = await cli.run(args, { command: [...nobody, ...cliCommand] })
+      expect(ran).toMatchObject({ exitCode: 6, stdout: '' })
+      expect(ran.stderr).toContain('remedy: run it with sudo')
+    },
+  )
+
+  test.skipIf(!nobodyCanStartIt())('help, version and configuration work', async () => {
+    await using cli = new CliHome()
+    for (const args of [['--help'], ['--version'], ['config'], ['completion', 'bash']]) {
+      const ran = await cli.run(args, { command: [...nobody, ...cliCommand] })
+      expect(ran).toMatchObject({ exitCode: 0, stderr: '' })
+    }
+  })
+})
+
+describe('names for completion', () => {
+  test('are those of the environments, an id where there is no name', async () => {
+    await using cli = new CliHome()
+    await cli.must('create', '--name', 'web')
+    const id = await cli.must('create', '-q')
+    expect(await cli.must('__complete')).toBe(`web\n${id}`)
+  })
+
+  test('are none, without an error, where there is nothing to ask', async () => {
+    await using cli = new CliHome()
+    const ran = await cli.run(['__complete', '--config', '/no/such/file'])
+    expect(ran).toMatchObject({ exitCode: 0, stdout: '', stderr: '' })
+  })
+})
+
+test('the launcher runs the same command line', async () => {
+  await using cli = new CliHome()
+  const launcher = resolve(import.meta.dirname, '../../../forkpoint')
+  const ran = await cli.run(['ls', '--json'], { command: [launcher] })
+  expect(ran).toMatchObject({ exitCode: 0, stdout: '[]\n' })
+})
+
+test('an interrupted create leaves nothing behind', async () => {
+  await using cli = new CliHome()
+  for (const afterMs of [60, 120, 180]) {
+    const child = cli.start(['create'])
+    setTimeout(() => child.kill('SIGINT'), afterMs)
+    await new Promise((done) => child.once('close', done))
+  }
+  const { document } = await cli.json('ls')
+  for (const info of document) expect(info.status).toBe('running')
+})
+
+/** The checkout may lie where only root can look. */
+function nobodyCanStartIt(): boolean {
+  try {
+    const [program = '', ...args] = [
+      ...nobody,
+      'test',
+      '-r',
+      cliProgram,
+      '-a',
+      '-x',
+      process.execPath,
+    ]
+    execFileSync(program, args)
+    return true
+  } catch {
+    return false
+  }
+}

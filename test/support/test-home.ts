@@ -1,0 +1,44 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { placesOf } from '../../src/backends/native/places.ts'
+import { Forkpoint, type OpenOptions } from '../../src/index.ts'
+
+type Flags = NonNullable<OpenOptions['settings']>
+
+/** A store of a test's own, below the run's: what is left of it is found by either. */
+export class TestHome implements AsyncDisposable {
+  readonly path: string
+  /** what names this home's cgroups, interfaces and rules */
+  readonly key: string
+  readonly #opened: Forkpoint[] = []
+
+  constructor(purpose: string) {
+    const runHome = process.env.FORKPOINT_HOME
+    if (runHome === undefined) throw new Error('no FORKPOINT_HOME; run the tests with vitest')
+    this.path = mkdtempSync(join(runHome, `${purpose}-`))
+    this.key = placesOf(this.path).key
+  }
+
+  async open(settings: Flags = {}): Promise<Forkpoint> {
+    const fp = await Forkpoint.open({ settings: { home: this.path, ...settings } })
+    this.#opened.push(fp)
+    return fp
+  }
+
+  /** Removes every environment, whatever state the test left it in. */
+  async removeAll(): Promise<void> {
+    await using fp = await Forkpoint.open({ settings: { home: this.path } })
+    const all = await fp.list()
+    await Promise.all(all.map((env) => env.remove()))
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    try {
+      await this.removeAll()
+    } finally {
+      await Promise.all(this.#opened.map((fp) => fp.close()))
+    }
+    // Only if nothing is left: what a failure left behind is reported at the end of the run.
+    rmSync(this.path, { recursive: true, force: true })
+  }
+}

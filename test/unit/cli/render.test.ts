@@ -1,0 +1,194 @@
+import { PassThrough } from 'node:stream'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { renderChecks } from '../../../src/cli/render/checks.ts'
+import { environmentTable } from '../../../src/cli/render/environment.ts'
+import { renderError } from '../../../src/cli/render/error.ts'
+import { keyValues } from '../../../src/cli/render/key-values.ts'
+import { withProgress } from '../../../src/cli/render/progress.ts'
+import { formatSetting } from '../../../src/cli/render/setting.ts'
+import { statsFacts } from '../../../src/cli/render/stats.ts'
+import { plain, styleFor } from '../../../src/cli/render/style.ts'
+import { table } from '../../../src/cli/render/table.ts'
+import type { EnvironmentInfo } from '../../../src/index.ts'
+import { BackendError, NotFoundError } from '../../../src/model/errors.ts'
+import { newEnvironmentId } from '../../../src/model/ids.ts'
+import { parseName } from '../../../src/model/names.ts'
+
+afterEach(() => {
+  vi.unstubAllEnvs()
+  vi.useRealTimers()
+})
+
+describe('tables', () => {
+  const columns = [
+    { title: 'A', cell: (row: string[]) => row[0] ?? '' },
+    { title: 'LONGER', cell: (row: string[]) => row[1] ?? '' },
+    { title: 'C', cell: (row: string[]) => row[2] ?? '' },
+  ]
+
+  test('align their columns and end no line with blanks', () => {
+    const rows = [
+      ['one', 'x', ''],
+      ['a', 'wide cell', 'end'],
+    ]
+    expect(table(columns, rows, plain).split('\n')).toEqual([
+      'A    LONGER     C',
+      'one  x',
+      'a    wide cell  end',
+    ])
+  })
+
+  test('show what cannot be printed as a replacement character', () => {
+    expect(table(columns, [['\u001b[2J', 'a\nb', '']], plain)).toContain('�[2J  a�b')
+  })
+
+  test('of environments show name, id, status, backend, network, age and source', () => {
+    const id = newEnvironmentId()
+    const info: EnvironmentInfo = {
+      ...{ id, name: parseName('web'), backend: 'native', status: 'running', head: null },
+      source: { kind: 'dir', path: '/srv' },
+      limits: {},
+      net: { mode: 'none', allow: [] },
+      ...{ env: {}, workdir: '/srv', labels: {}, hostname: 'web', createdAt: 0 },
+    }
+    const lines = environmentTable([info, { ...info, name: null }], 120_000, plain).split('\n')
+    expect(lines[0]).toMatch(/^NAME +ID +STATUS +BACKEND +NET +AGE +SOURCE$/)
+    expect(lines[1]).toMatch(new RegExp(`^web +${id} +running +native +none +2m +dir:/srv$`))
+    expect(lines[2]).toMatch(new RegExp(`^- +${id} `))
+  })
+
+  test('of facts align their values', () => {
+    const facts = [
+      ['a', '1'],
+      ['longer', '2'],
+    ] as const
+    expect(keyValues(facts, plain)).toBe('a       1\nlonger  2')
+  })
+})
+
+describe('errors', () => {
+  test('have their remedy on a line of its own', () => {
+    const error = new NotFoundError('no environment "web"', { remedy: 'forkpoint ls lists them' })
+    expect(renderError(error, plain)).toBe(
+      'forkpoint: no environment "web"\n  remedy: forkpoint ls lists them',
+    )
+  })
+
+  test('of a tool quote its last words and name its log', () => {
+    const error = new BackendError('dump failed', {
+      lastWords: 'Error (a)\nError (b)\u001b[31m\n',
+      logPath: '/var/log/dump.log',
+      remedy: 'try again',
+    })
+    expect(renderError(error, plain).split('\n')).toEqual([
+      'forkpoint: dump failed',
+      '  | Error (a)',
+      '  | Error (b)�[31m',
+      '  log: /var/log/dump.log',
+      '  remedy: try again',
+    ])
+  })
+
+  test('that are our own mistakes say so, without a stack trace', () => {
+    const text = renderError(new TypeError('x is not a function'), plain)
+    expect(text).toContain('internal error: x is not a function')
+    expect(text).toContain('FORKPOINT_DEBUG=1')
+    expect(text).not.toContain('    at ')
+  })
+})
+
+describe('colours', () => {
+  const terminal = Object.assign(new PassThrough(), { isTTY: true })
+  const pipe = new PassThrough()
+  const isColored = (...args: Parameters<typeof styleFor>) => styleFor(...args).bad('x') !== 'x'
+
+  test('are shown on a terminal and nowhere else', () => {
+    vi.stubEnv('NO_COLOR', '')
+    vi.stubEnv('FORKPOINT_COLOR', '')
+    expect(isColored(terminal, {})).toBe(true)
+    expect(isColored(pipe, {})).toBe(false)
+  })
+
+  test('respect NO_COLOR, unless --color says otherwise', () => {
+    vi.stubEnv('NO_COLOR', '1')
+    expect(isColored(terminal, {})).toBe(false)
+    expect(isColored(pipe, { color: 'always' })).toBe(true)
+  })
+
+  test('follow the setting', () => {
+    vi.stubEnv('NO_COLOR', '')
+    vi.stubEnv('FORKPOINT_COLOR', 'never')
+    expect(isColored(terminal, {})).toBe(false)
+    vi.stubEnv('FORKPOINT_COLOR', 'always')
+    expect(isColored(pipe, {})).toBe(true)
+  })
+})
+
+describe('progress', () => {
+  const run = async (isTTY: boolean, workMs: number) => {
+    vi.useFakeTimers()
+    const stream = Object.assign(new PassThrough(), { isTTY })
+    const work = async () => {
+      await vi.advanceTimersByTimeAsync(workMs)
+    }
+    await withProgress(stream, 'creating web', work)
+    return String(stream.read() ?? '')
+  }
+
+  test('is not shown for what takes less than a second', async () => {
+    expect(await run(true, 900)).toBe('')
+  })
+
+  test('is shown on a terminal for what takes longer, and cleared', async () => {
+    const shown = await run(true, 2500)
+    expect(shown).toContain('creating web (2 s)')
+    expect(shown.endsWith('\r\u001b[K')).toBe(true)
+  })
+
+  test('is never shown elsewhere', async () => {
+    expect(await run(false, 2500)).toBe('')
+  })
+})
+
+describe('facts', () => {
+  test('of doctor are a line each, remedies below, the verdict last', () => {
+    const text = renderChecks(
+      {
+        ok: false,
+        checks: [
+          { name: 'root', status: 'ok', found: 'uid 0' },
+          { name: 'criu', status: 'fail', found: 'none', remedy: 'forkpoint doctor --fix' },
+        ],
+      },
+      plain,
+    )
+    expect(text.split('\n')).toEqual([
+      'ok    root  uid 0',
+      'fail  criu  none',
+      '      remedy: forkpoint doctor --fix',
+      '',
+      'environments cannot be made on this machine yet',
+    ])
+  })
+
+  test('of stats are shown beside their limits', () => {
+    const facts = statsFacts({
+      ...{ memoryBytes: 2 ** 20, memoryLimitBytes: 2 ** 30, cpuMs: 1500 },
+      ...{ processes: 3, processLimit: null, diskBytes: 0 },
+    })
+    expect(facts).toEqual([
+      ['memory', '1 MiB of 1 GiB'],
+      ['cpu time', '1.5 s'],
+      ['processes', '3'],
+      ['files changed', '0 B'],
+    ])
+  })
+
+  test('of settings read as a user would write them', () => {
+    expect(formatSetting('limits.memory', 2 ** 31)).toBe('2 GiB')
+    expect(formatSetting('exec.timeout', 90_000)).toBe('1 min 30 s')
+    expect(formatSetting('limits.cpus', null)).toBe('none')
+    expect(formatSetting('criu', null)).toBe('auto')
+    expect(formatSetting('mask.add', [])).toBe('-')
+  })
+})

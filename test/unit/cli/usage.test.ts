@@ -1,0 +1,92 @@
+import { describe, expect, test } from 'vitest'
+import { verbs } from '../../../src/cli/verbs.ts'
+import { runCaptured } from './run-captured.ts'
+
+const userVerbs = [...verbs].filter(([, verb]) => !verb.hidden).map(([name]) => name)
+
+describe('a wrong command line', () => {
+  test.each([
+    [['exce'], "unknown command 'exce'", 'did you mean exec?'],
+    [['snapshot', 'web'], "unknown command 'snapshot'", 'see forkpoint --help'],
+    [['ls', '--jsn'], "unknown option '--jsn'", 'did you mean --json?'],
+    [['ls', 'web'], "too many arguments for 'ls'", 'see forkpoint ls --help'],
+    [['pause'], "missing required argument 'env'", 'see forkpoint pause --help'],
+    [['create', '--name'], "option '--name <name>' argument missing", 'create --help'],
+    [['create', '--net', 'wifi'], "argument 'wifi' is invalid", 'create --help'],
+    [['create', '--memory', 'lots'], '--memory: not a size: "lots"', 'give bytes'],
+    [['create', '-e', 'NOVALUE'], '--env: not KEY=VALUE: "NOVALUE"', 'MODE=debug'],
+    [['exec', 'web', 'ls', '-l'], "unknown option '-l'", 'put -- before the command'],
+    [['exec', 'web', '--'], 'there is no command', 'write it after --'],
+    [['exec', 'web', '--attach', 'c1', '--', 'ls'], '--attach goes on with a command', 'leave out'],
+    [['rm'], 'nothing to remove was named', 'forkpoint ls'],
+    [['rm', '--all'], '--all removes every environment', 'add --force'],
+    [['cp', 'a', 'b'], 'neither side is inside', 'ENV:/path'],
+    [['port', 'web', '70000'], 'not a port: "70000"', '1 to 65535'],
+    [['config', 'limits.memry'], 'unknown setting "limits.memry"', 'did you mean limits.memory?'],
+    [['completion', 'tcsh'], "'tcsh' is invalid", 'completion --help'],
+  ])('%j is refused with exit code 2 and a remedy', async (argv, message, remedy) => {
+    const { exitCode, stdout, stderr } = await runCaptured(...argv)
+    expect(exitCode).toBe(2)
+    expect(stdout).toBe('')
+    expect(stderr).toContain(message)
+    expect(stderr).toContain(remedy)
+    expect(stderr).not.toContain('    at ')
+  })
+
+  test('is one JSON document on stdout with --json', async () => {
+    const { exitCode, stdout, stderr } = await runCaptured('exce', '--json')
+    expect(exitCode).toBe(2)
+    expect(stderr).toBe('')
+    expect(JSON.parse(stdout)).toEqual({
+      error: {
+        code: 'invalid_input',
+        message: "unknown command 'exce'",
+        remedy: 'did you mean exec?',
+      },
+    })
+  })
+
+  test('keeps --json after -- for the command inside', async () => {
+    const { stdout, stderr } = await runCaptured('exce', '--', 'npm', '--json')
+    expect(stdout).toBe('')
+    expect(stderr).toContain('did you mean exec?')
+  })
+
+  test('of no verb at all shows the help and exits with 2', async () => {
+    const { exitCode, stdout, stderr } = await runCaptured()
+    expect(exitCode).toBe(2)
+    expect(stdout).toBe('')
+    for (const verb of userVerbs) expect(stderr).toContain(`  ${verb} `)
+  })
+})
+
+describe('help', () => {
+  test.each(userVerbs)('of %s shows examples and the global options', async (verb) => {
+    const { exitCode, stdout } = await runCaptured(verb, '--help')
+    expect(exitCode).toBe(0)
+    expect(stdout).toContain(`Usage: forkpoint ${verb}`)
+    expect(stdout).toContain('Examples:')
+    expect(stdout).toContain('--json')
+    expect(stdout).toContain('--home')
+  })
+
+  test('of the program lists every verb once, hidden ones not', async () => {
+    const { exitCode, stdout } = await runCaptured('--help')
+    expect(exitCode).toBe(0)
+    for (const verb of userVerbs) expect(stdout).toContain(`  ${verb} `)
+    expect(stdout).not.toContain('__complete')
+  })
+
+  test('is also there as a verb', async () => {
+    const asVerb = await runCaptured('help', 'exec')
+    expect(asVerb.exitCode).toBe(0)
+    expect(asVerb.stdout).toBe((await runCaptured('exec', '--help')).stdout)
+  })
+
+  test('--version prints the version of the package', async () => {
+    expect(await runCaptured('--version')).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
+    })
+  })
+})
