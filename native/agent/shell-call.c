@@ -113,10 +113,9 @@ static void reset_terminal(int master)
 	tcsetattr(master, TCSANOW, &modes);
 }
 
-int shell_call_begin(struct shell_call *call, char *message, size_t message_size)
+int shell_call_open(struct shell_call *call, char *message, size_t message_size)
 {
 	struct command *command = call->command;
-	autobuffer struct buffer lines = { 0 };
 
 	if (make_output(call, ".1", &command->out) < 0 || make_output(call, ".2", &command->err) < 0 ||
 	    make_status(call) < 0 || (call->with_stdin && make_input(call) < 0)) {
@@ -125,6 +124,13 @@ int shell_call_begin(struct shell_call *call, char *message, size_t message_size
 		errno = failure;
 		return -1;
 	}
+	return 0;
+}
+
+int shell_call_send(struct shell_call *call, char *message, size_t message_size)
+{
+	autobuffer struct buffer lines = { 0 };
+
 	script_command(&lines, call);
 	script_report(&lines, call);
 	if (lines.failed) {

@@ -26,7 +26,7 @@ static void interrupt_bash(struct shell_call *call)
 	autobuffer struct buffer lines = { 0 };
 
 	call->interrupted = true;
-	kill(shell->child.pid, SIGINT);
+	shell_kill(shell, SIGINT);
 	script_report(&lines, call);
 	shell_feed(shell, &lines);
 }
@@ -52,7 +52,7 @@ static void kill_round(struct shell_call *call)
 		pid_t group = foreground_group(call->shell);
 		if (group)
 			kill(-group, SIGKILL);
-		kill(call->shell->child.pid, SIGKILL);
+		shell_kill(call->shell, SIGKILL);
 		return;
 	}
 	interrupt(call, SIGKILL);

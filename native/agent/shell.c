@@ -14,14 +14,12 @@
 #include "pty.h"
 #include "shell-script.h"
 #include "spawn.h"
-#include "stream.h"
 #include "util.h"
 
 /* An interrupt that was sent as its command ended is taken by bash within this
  * time (measured: microseconds), before it reads the next command. */
 #define SETTLE_MS 10
 #define CLOSE_MS 1000
-#define MAX_SHELLS 64
 
 struct list shells = LIST_INIT(shells);
 static const char *state;
@@ -53,8 +51,8 @@ static void settled(struct timer *timer)
 {
 	struct shell *shell = container_of(timer, struct shell, settle);
 
-	if (shell->closing && shell->child.pid)
-		kill(shell->child.pid, SIGKILL);
+	if (shell->closing)
+		shell_kill(shell, SIGKILL);
 	else
 		shell_run_next(shell);
 }
@@ -88,11 +86,18 @@ static void feed_ready(struct source *source, uint32_t events)
 	send_unsent(container_of(source, struct shell, feed));
 }
 
+/* After bash is reaped its pid is 0, which to kill(2) means the agent's own group. */
+void shell_kill(const struct shell *shell, int signal)
+{
+	if (shell->child.pid > 0)
+		kill(shell->child.pid, signal);
+}
+
 void shell_feed(struct shell *shell, const struct buffer *lines)
 {
 	if (lines->failed || !buffer_append(&shell->unsent, buffer_bytes(lines), lines->length)) {
 		/* Half a command must not be run; the shell goes and says so. */
-		kill(shell->child.pid, SIGKILL);
+		shell_kill(shell, SIGKILL);
 		return;
 	}
 	send_unsent(shell);
@@ -133,6 +138,26 @@ void shell_call_finished(struct shell *shell, int wait_status)
 		shell_run_next(shell);
 }
 
+static int start_bash(struct shell *shell, char *message, size_t message_size);
+
+/* A shell that died before the command began (killed while idle, perhaps) has
+ * run nothing of it: a fresh one gets it, once. */
+static bool send_again(struct shell *shell, struct command *command)
+{
+	struct shell_call *call = command->call;
+	char message[512];
+
+	if (call->begun || call->sent_again || command->killing || shell->closing ||
+	    start_bash(shell, message, sizeof message) < 0)
+		return false;
+	call->sent_again = true;
+	if (shell_call_send(call, message, sizeof message) < 0)
+		shell_kill(shell, SIGKILL);
+	command->pid = shell->child.pid;
+	command_announce(command);
+	return true;
+}
+
 static void shell_exited(struct child *child, int wait_status)
 {
 	struct shell *shell = container_of(child, struct shell, child);
@@ -145,12 +170,12 @@ static void shell_exited(struct child *child, int wait_status)
 		shell_call_finished(shell, reported);
 		return;
 	}
-	if (command) {
+	if (!command) {
+		shell_run_next(shell);
+	} else if (!send_again(shell, command)) {
 		command->shell_gone = true;
 		shell_call_finished(shell, wait_status);
-		return;
 	}
-	shell_run_next(shell);
 }
 
 /* The FIFO bash reads from. Both hold it open for reading and writing, so that
@@ -231,7 +256,7 @@ static int begin(struct shell *shell, struct shell_call *call, char *message, si
 	if (!shell->child.pid && start_bash(shell, message, message_size) < 0)
 		return -1;
 	list_remove(&call->link);
-	if (shell_call_begin(call, message, message_size) < 0)
+	if (shell_call_open(call, message, message_size) < 0 || shell_call_send(call, message, message_size) < 0)
 		return -1;
 	shell->current = call->command;
 	command_started(call->command, shell->child.pid);
@@ -311,6 +336,6 @@ void shell_close(struct shell *shell)
 		command_ended(call->command, SIGHUP);
 	}
 	timer_start(&shell->settle, CLOSE_MS);
-	kill(shell->child.pid, SIGHUP);
-	kill(shell->child.pid, SIGCONT);
+	shell_kill(shell, SIGHUP);
+	shell_kill(shell, SIGCONT);
 }

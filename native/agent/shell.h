@@ -42,6 +42,7 @@ struct shell_call {
 	int pending_signal;   /* wanted before it had begun */
 	bool interrupted;     /* bash was sent SIGINT because of it */
 	int kill_rounds;
+	bool sent_again;      /* its first shell died before it began */
 };
 
 /* --- shell.c: the bash processes and their queues --- */
@@ -57,6 +58,9 @@ struct shell *shell_new(const char *name, const char *user_spec, char *message, 
  * and a message; the call is then still the caller's. */
 int shell_add(struct shell *shell, struct shell_call *call, char *message, size_t message_size);
 
+/* Signals bash if it lives. */
+void shell_kill(const struct shell *shell, int signal);
+
 /* Appends to what bash reads. */
 void shell_feed(struct shell *shell, const struct buffer *lines);
 
@@ -68,8 +72,11 @@ void shell_close(struct shell *shell);
 
 /* --- shell-call.c: one command's turn --- */
 
-/* Makes its FIFOs and sends its lines. 0, or -1 with errno and a message. */
-int shell_call_begin(struct shell_call *call, char *message, size_t message_size);
+/* Makes its FIFOs. 0, or -1 with errno and a message. */
+int shell_call_open(struct shell_call *call, char *message, size_t message_size);
+
+/* Sends its lines to bash. 0, or -1 with errno ENOMEM and a message. */
+int shell_call_send(struct shell_call *call, char *message, size_t message_size);
 
 /* Reads what bash reported. True once it has said how the command ended. */
 bool shell_call_reported(struct shell_call *call, int *wait_status);

@@ -13,10 +13,11 @@ export function mentionedVerbs(argv: readonly string[]): string[] {
 
 export async function loadVerbs(
   cli: Cli,
-  names: Iterable<string>,
+  names: readonly string[],
 ): Promise<ReadonlyMap<string, Command>> {
   const loaded = new Map<string, Command>()
-  for (const name of new Set(names)) {
+  const describesAll = names.some((name) => verbs.get(name)?.describesAll)
+  for (const name of new Set(describesAll ? verbs.keys() : names)) {
     const verb = verbs.get(name)
     if (verb === undefined) continue
     const { make } = await verb.load()
@@ -25,7 +26,7 @@ export async function loadVerbs(
   return loaded
 }
 
-/** The whole program; a verb that is not loaded is only a line of the help. */
+/** The program; a verb that is not loaded is only a line of the help. */
 export function buildProgram(cli: Cli, loaded: ReadonlyMap<string, Command>): Command {
   const { stdout, stderr } = cli.streams
   const program = new Command('forkpoint')

@@ -1,14 +1,12 @@
-import type { Command } from 'commander'
-import type { Cli } from './cli.ts'
-
-/** Makes the command of a verb; its name and summary come from the table below. */
-export type MakeCommand = (command: Command, cli: Cli) => Command
+import type { MakeCommand } from './make-command.ts'
 
 interface Verb {
   readonly summary: string
   /** Each verb is a file of its own, loaded only when it is used: starting up must stay fast. */
   readonly load: () => Promise<{ readonly make: MakeCommand }>
   readonly hidden?: true
+  /** its subject is the whole command line, so all other verbs are loaded with it */
+  readonly describesAll?: true
 }
 
 /** Every verb, in the order of the help. */
@@ -43,7 +41,11 @@ export const verbs: ReadonlyMap<string, Verb> = new Map<string, Verb>([
   ],
   [
     'completion',
-    { summary: 'a completion script', load: () => import('./commands/completion.ts') },
+    {
+      summary: 'a completion script',
+      load: () => import('./commands/completion.ts'),
+      describesAll: true,
+    },
   ],
   ['__complete', { summary: '', load: () => import('./commands/complete.ts'), hidden: true }],
 ])

@@ -27,6 +27,24 @@ export function nextLink(pool: string, taken: ReadonlySet<string>): LinkAddresse
   })
 }
 
+/** Without the networks that lie within another one of the list, which nftables refuses. */
+export function disjoint(networks: readonly string[]): string[] {
+  const kept: string[] = []
+  for (const network of networks.toSorted((a, b) => cidrPrefix(a) - cidrPrefix(b))) {
+    if (!kept.some((larger) => contains(larger, network))) kept.push(network)
+  }
+  return kept
+}
+
+function contains(larger: string, network: string): boolean {
+  const size = 2 ** (32 - cidrPrefix(larger))
+  return firstBlock(larger, size) === firstBlock(network, size)
+}
+
+function firstBlock(network: string, size: number): number {
+  return Math.floor(toNumber(network.split('/')[0] ?? '') / size)
+}
+
 function toNumber(address: string): number {
   return address.split('.').reduce((sum, octet) => sum * 256 + Number(octet), 0)
 }

@@ -4,7 +4,7 @@ import { networkInterfaces } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BackendError } from '../../model/errors.ts'
 import type { EnvironmentId } from '../../model/ids.ts'
-import { type LinkAddresses, nextLink } from './addresses.ts'
+import { disjoint, type LinkAddresses, nextLink } from './addresses.ts'
 import { mustRun, runTool } from './run-tool.ts'
 
 const forwarding = '/proc/sys/net/ipv4/ip_forward'
@@ -36,13 +36,18 @@ export function freeLink(pool: string): LinkAddresses {
 
 /**
  * The rules of one home. They name interfaces by prefix, so an environment adds none, except what
- * it is allowed to reach among the host's and its neighbours' addresses, which are closed.
+ * it is allowed to reach among the host's and its neighbours' addresses, which are closed. Root
+ * inside can write raw packets: those whose sender is not the other end of the link are dropped.
  */
 export function natRules(names: NatNames, pool: string): string {
   const ours = `"${names.prefix}*"`
   return `
 table ip ${names.table} {
   set allowed { type ifname . ipv4_addr; flags interval; }
+  chain prerouting {
+    type filter hook prerouting priority -10; policy accept;
+    iifname ${ours} fib saddr . iif oif missing drop
+  }
   chain input {
     type filter hook input priority -10; policy accept;
     iifname != ${ours} accept
@@ -89,7 +94,7 @@ export async function allow(
   networks: readonly string[],
 ): Promise<void> {
   if (networks.length === 0) return
-  const elements = networks.map((network) => `"${iface}" . ${network}`).join(', ')
+  const elements = disjoint(networks).map((network) => `"${iface}" . ${network}`).join(', ')
   await nft('allowing addresses', `add element ip ${names.table} allowed { ${elements} }\n`)
 }
 

@@ -59,6 +59,8 @@ export async function mustRun(
   })
 }
 
+/** nft says what is wrong first and then shows where. */
 function lastLine(text: string): string {
-  return text.trim().split('\n').at(-1) ?? ''
+  const lines = text.trim().split('\n')
+  return lines.findLast((line) => /\berror\b/i.test(line)) ?? lines.at(-1) ?? ''
 }

@@ -1,4 +1,4 @@
-import type { MakeCommand } from '../verbs.ts'
+import type { MakeCommand } from '../make-command.ts'
 import { write } from '../write.ts'
 
 /** What completion scripts ask for: the names and ids of environments, a line each. */

@@ -1,11 +1,10 @@
-import { Argument } from 'commander'
+import { Argument, type Command } from 'commander'
 import { bashScript } from '../completion/bash.ts'
 import { fishScript } from '../completion/fish.ts'
 import { describeProgram, type ProgramShape } from '../completion/shape.ts'
 import { zshScript } from '../completion/zsh.ts'
 import { addExamples } from '../help.ts'
-import { buildProgram, loadVerbs } from '../program.ts'
-import { type MakeCommand, verbs } from '../verbs.ts'
+import type { MakeCommand } from '../make-command.ts'
 
 const scripts = {
   bash: bashScript,
@@ -18,10 +17,9 @@ export const make: MakeCommand = (command, cli) =>
     command
       .description('Prints a completion script: verbs, options and the names of environments.')
       .addArgument(new Argument('<shell>', 'for which shell').choices(Object.keys(scripts)))
-      .action((shell: keyof typeof scripts, _options, self) =>
+      .action((shell: keyof typeof scripts, _options, self: Command) =>
         cli.perform(self, async (context) => {
-          const program = buildProgram(cli, await loadVerbs(cli, verbs.keys()))
-          const script = scripts[shell](describeProgram(program))
+          const script = scripts[shell](describeProgram(self.parent ?? self))
           await context.show({ json: { shell, script }, text: () => script.trimEnd() })
         }),
       ),

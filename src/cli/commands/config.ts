@@ -11,10 +11,10 @@ import { InvalidInputError } from '../../model/errors.ts'
 import { quote } from '../../model/quote.ts'
 import { loadGlobalSettings } from '../globals.ts'
 import { addExamples } from '../help.ts'
+import type { MakeCommand } from '../make-command.ts'
 import { keyValues } from '../render/key-values.ts'
 import { formatSetting } from '../render/setting.ts'
 import { table } from '../render/table.ts'
-import type { MakeCommand } from '../verbs.ts'
 
 type Entry = Origin & { readonly key: SettingKey; readonly variable: string }
 

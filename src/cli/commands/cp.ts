@@ -6,7 +6,7 @@ import { formatBytes } from '../../model/quantities.ts'
 import { type CopyRequest, parseCopy } from '../copy-paths.ts'
 import { addExamples } from '../help.ts'
 import { Interrupts } from '../interrupts.ts'
-import type { MakeCommand } from '../verbs.ts'
+import type { MakeCommand } from '../make-command.ts'
 import { write } from '../write.ts'
 
 export const make: MakeCommand = (command, cli) =>

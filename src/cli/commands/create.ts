@@ -5,9 +5,9 @@ import { parseBytes, parseCount, parseCpus } from '../../model/quantities.ts'
 import { sourceForms } from '../../model/source.ts'
 import { addExamples } from '../help.ts'
 import { Interrupts } from '../interrupts.ts'
+import type { MakeCommand } from '../make-command.ts'
 import { listOption, pairsOption, parsedOption } from '../options.ts'
 import { labelOf } from '../render/environment.ts'
-import type { MakeCommand } from '../verbs.ts'
 
 interface Options {
   readonly from: string

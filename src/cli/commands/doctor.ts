@@ -4,9 +4,9 @@ import { PrerequisiteError } from '../../model/errors.ts'
 import type { Context } from '../context.ts'
 import { loadGlobalSettings } from '../globals.ts'
 import { addExamples } from '../help.ts'
+import type { MakeCommand } from '../make-command.ts'
 import { packageScript } from '../package-root.ts'
 import { renderChecks } from '../render/checks.ts'
-import type { MakeCommand } from '../verbs.ts'
 
 interface Options {
   readonly fix?: true

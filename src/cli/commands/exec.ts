@@ -8,8 +8,8 @@ import { resultJson } from '../exec/result-json.ts'
 import { stdinIsGiven } from '../exec/stdin.ts'
 import { addExamples, envArgument } from '../help.ts'
 import { Interrupts } from '../interrupts.ts'
+import type { MakeCommand } from '../make-command.ts'
 import { pairsOption, parsedOption } from '../options.ts'
-import type { MakeCommand } from '../verbs.ts'
 import { write } from '../write.ts'
 
 interface Options {

@@ -1,7 +1,7 @@
 import { addExamples } from '../help.ts'
+import type { MakeCommand } from '../make-command.ts'
 import { pairsOption } from '../options.ts'
 import { environmentTable } from '../render/environment.ts'
-import type { MakeCommand } from '../verbs.ts'
 
 interface Options {
   readonly label?: Readonly<Record<string, string>>

@@ -2,9 +2,9 @@ import { InvalidInputError } from '../../model/errors.ts'
 import { quote } from '../../model/quote.ts'
 import { addExamples, envArgument } from '../help.ts'
 import { Interrupts } from '../interrupts.ts'
+import type { MakeCommand } from '../make-command.ts'
 import { parsedOption } from '../options.ts'
 import { formatAddress, type ListenAddress, parseListen, parsePort } from '../port-address.ts'
-import type { MakeCommand } from '../verbs.ts'
 
 interface Options {
   readonly listen?: ListenAddress

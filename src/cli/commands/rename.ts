@@ -1,6 +1,6 @@
 import { addExamples, envArgument } from '../help.ts'
+import type { MakeCommand } from '../make-command.ts'
 import { labelOf } from '../render/environment.ts'
-import type { MakeCommand } from '../verbs.ts'
 
 export const make: MakeCommand = (command, cli) =>
   addExamples(

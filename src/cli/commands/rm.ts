@@ -2,10 +2,10 @@ import type { Environment, Forkpoint } from '../../index.ts'
 import { exitCodeOf, InvalidInputError, toJson } from '../../model/errors.ts'
 import type { Context } from '../context.ts'
 import { addExamples, envArgument } from '../help.ts'
+import type { MakeCommand } from '../make-command.ts'
 import { labelOf } from '../render/environment.ts'
 import { renderError } from '../render/error.ts'
 import { styleFor } from '../render/style.ts'
-import type { MakeCommand } from '../verbs.ts'
 import { write } from '../write.ts'
 
 interface Options {

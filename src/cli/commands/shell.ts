@@ -2,9 +2,9 @@ import { InvalidInputError } from '../../model/errors.ts'
 import { exitCodeOfCommand } from '../exec/exit-code.ts'
 import { addExamples, envArgument } from '../help.ts'
 import { Interrupts } from '../interrupts.ts'
+import type { MakeCommand } from '../make-command.ts'
 import { OwnTerminal } from '../shell/own-terminal.ts'
 import { runSession, type SessionEnd } from '../shell/session.ts'
-import type { MakeCommand } from '../verbs.ts'
 import { write } from '../write.ts'
 
 interface Options {
@@ -30,7 +30,7 @@ export const make: MakeCommand = (command, cli) =>
           await using forkpoint = await context.open()
           const environment = await forkpoint.get(reference)
           const end = await onOwnTerminal((own) =>
-            runSession(environment, options.name ?? 'main', own, interrupts.signal),
+            runSession(environment.shell(options.name), own, interrupts.signal),
           )
           if (end.kind === 'exited') return context.endWith(exitCodeOfCommand(end))
           const back = ['forkpoint', 'shell', environment.name ?? environment.id]

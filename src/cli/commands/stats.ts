@@ -4,10 +4,10 @@ import { InvalidInputError } from '../../model/errors.ts'
 import type { Context } from '../context.ts'
 import { addExamples, envArgument } from '../help.ts'
 import { Interrupts } from '../interrupts.ts'
+import type { MakeCommand } from '../make-command.ts'
 import { keyValues } from '../render/key-values.ts'
 import { statsFacts } from '../render/stats.ts'
 import { styleFor } from '../render/style.ts'
-import type { MakeCommand } from '../verbs.ts'
 import { write } from '../write.ts'
 
 interface Options {

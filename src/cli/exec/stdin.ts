@@ -1,8 +1,5 @@
 import { fstatSync } from 'node:fs'
 
-/** A stream of bytes that ends by itself, or when it is no longer wanted. */
-export type Stdin = AsyncIterable<Buffer> & { readonly isTTY?: boolean; destroy(): unknown }
-
 /**
  * Whether our stdin was meant for the command: a pipe, a file or a socket is; a terminal or
  * /dev/null is what a program has when nobody meant anything by it.

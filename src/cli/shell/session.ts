@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Environment, TerminalHandle } from '../../index.ts'
+import type { Shell, TerminalHandle } from '../../index.ts'
 import { BackendError, TimeoutError } from '../../model/errors.ts'
 import { isConnectionLost } from '../connection-lost.ts'
 import type { Ended } from '../exec/exit-code.ts'
@@ -8,50 +8,48 @@ import type { OwnTerminal } from './own-terminal.ts'
 
 export type SessionEnd = { readonly kind: 'detached' } | ({ readonly kind: 'exited' } & Ended)
 
+type Viewer = Pick<TerminalHandle, 'opened' | 'data' | 'write' | 'resize' | 'detach' | 'exit'>
+type Inside = { attach(...options: Parameters<Shell['attach']>): Promise<Viewer> }
+type Outside = Pick<OwnTerminal, 'size' | 'onTyped' | 'onResize' | 'show' | 'clear'>
+
 /** A snapshot replaces the agent in well under a second; a busy machine gets more. */
 const reconnectForMs = 30_000
 const reconnectEveryMs = 100
 
 /** Joins the user's terminal and one inside, over as many connections as that takes. */
 export async function runSession(
-  environment: Environment,
-  name: string,
-  own: OwnTerminal,
+  inside: Inside,
+  own: Outside,
   signal: AbortSignal,
 ): Promise<SessionEnd> {
   const keys = new DetachKeys()
-  let viewer = await open(environment, name, own)
+  let viewer = await open(inside, own)
   for (;;) {
     try {
       return await view(viewer, keys, own, signal)
     } catch (error) {
       if (!isConnectionLost(error)) throw error
-      viewer = await reopen(environment, name, own, signal)
+      viewer = await reopen(inside, own, signal)
     }
   }
 }
 
-async function open(environment: Environment, name: string, own: OwnTerminal) {
+async function open(inside: Inside, own: Outside) {
   const { TERM, COLORTERM } = process.env
   const env = { ...(TERM && { TERM }), ...(COLORTERM && { COLORTERM }) }
-  const viewer = await environment.shell(name).attach({ ...own.size, env })
+  const viewer = await inside.attach({ ...own.size, env })
   const { replayBytes } = await viewer.opened()
   // A replay draws the screen from its beginning, so it needs an empty one.
   if (replayBytes > 0) await own.clear()
   return viewer
 }
 
-async function reopen(
-  environment: Environment,
-  name: string,
-  own: OwnTerminal,
-  signal: AbortSignal,
-): Promise<TerminalHandle> {
+async function reopen(inside: Inside, own: Outside, signal: AbortSignal): Promise<Viewer> {
   const deadline = performance.now() + reconnectForMs
   for (;;) {
     signal.throwIfAborted()
     try {
-      return await open(environment, name, own)
+      return await open(inside, own)
     } catch (error) {
       // An environment that is paused, dead or removed says so at once, and that is the end.
       const mayPass = error instanceof BackendError || error instanceof TimeoutError
@@ -62,9 +60,9 @@ async function reopen(
 }
 
 async function view(
-  viewer: TerminalHandle,
+  viewer: Viewer,
   keys: DetachKeys,
-  own: OwnTerminal,
+  own: Outside,
   signal: AbortSignal,
 ): Promise<SessionEnd> {
   const detached = Promise.withResolvers<SessionEnd>()
@@ -86,11 +84,11 @@ async function view(
   }
 }
 
-async function showUntilExit(viewer: TerminalHandle, own: OwnTerminal): Promise<SessionEnd> {
+async function showUntilExit(viewer: Viewer, own: Outside): Promise<SessionEnd> {
   const [ended] = await Promise.all([viewer.exit, showAll(viewer, own)])
   return { kind: 'exited', ...ended }
 }
 
-async function showAll(viewer: TerminalHandle, own: OwnTerminal): Promise<void> {
+async function showAll(viewer: Viewer, own: Outside): Promise<void> {
   for await (const chunk of viewer.data()) await own.show(chunk)
 }

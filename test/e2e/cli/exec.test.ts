@@ -46,7 +46,9 @@ describe('a command', () => {
   })
 
   test('runs as another user in process mode', async () => {
-    expect((await exec('--process', '--user', 'nobody', '--', 'id', '-un')).stdout).toBe('nobody\n')
+    expect(
+      (await exec('--process', '--user', 'nobody', '--cwd', '/', '--', 'id', '-un')).stdout,
+    ).toBe('nobody\n')
   })
 
   test('is ended after its timeout, with exit code 124', async () => {
@@ -106,7 +108,7 @@ describe('an interrupted exec', () => {
   })
 
   test('ends quietly when nobody reads its output any more', async () => {
-    const script = '"$@" exec web -- yes | head -n 1; echo "${PIPESTATUS[0]}"'
+    const script = '"$@" exec web -- yes | head -n 1; echo $PIPESTATUS'
     const ran = await cli.run([], { command: ['bash', '-c', script, 'bash', ...cliCommand] })
     expect(ran).toMatchObject({ stdout: 'y\n141\n', stderr: '' })
     expect((await exec('--', 'pgrep -x yes')).exitCode).toBe(1)

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { CliHome, cliCommand, cliProgram } from './cli-home.ts'
 
 const nobody = ['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups']
+const asNobody = { command: [...nobody, ...cliCommand], env: { HOME: '/nonexistent' } }
 
 describe('doctor', () => {
   test('probes this machine and says that it will do', async () => {
@@ -18,9 +19,16 @@ describe('doctor', () => {
     expect(await cli.must('doctor')).toMatch(/^ok {4}root +uid 0\n/)
   })
 
+  test('--fix bootstraps first and still prints one document', async () => {
+    await using cli = new CliHome()
+    const { exitCode, document } = await cli.json('doctor', '--fix')
+    expect(exitCode).toBe(0)
+    expect(document.ok).toBe(true)
+  })
+
   test.skipIf(!nobodyCanStartIt())('says with exit code 6 that root is missing', async () => {
     await using cli = new CliHome()
-    const ran = await cli.run(['doctor'], { command: [...nobody, ...cliCommand] })
+    const ran = await cli.run(['doctor'], asNobody)
     expect(ran.exitCode).toBe(6)
     expect(ran.stdout).toContain('fail  root  uid 65534\n      remedy: run it with sudo\n')
   })
@@ -31,7 +39,7 @@ describe('without root', () => {
     '%s says that root is the prerequisite, with exit code 6',
     async (...args) => {
       await using cli = new CliHome()
-      const ran = await cli.run(args, { command: [...nobody, ...cliCommand] })
+      const ran = await cli.run(args, asNobody)
       expect(ran).toMatchObject({ exitCode: 6, stdout: '' })
       expect(ran.stderr).toContain('remedy: run it with sudo')
     },
@@ -40,7 +48,7 @@ describe('without root', () => {
   test.skipIf(!nobodyCanStartIt())('help, version and configuration work', async () => {
     await using cli = new CliHome()
     for (const args of [['--help'], ['--version'], ['config'], ['completion', 'bash']]) {
-      const ran = await cli.run(args, { command: [...nobody, ...cliCommand] })
+      const ran = await cli.run(args, asNobody)
       expect(ran).toMatchObject({ exitCode: 0, stderr: '' })
     }
   })
@@ -66,6 +74,13 @@ test('the launcher runs the same command line', async () => {
   const launcher = resolve(import.meta.dirname, '../../../forkpoint')
   const ran = await cli.run(['ls', '--json'], { command: [launcher] })
   expect(ran).toMatchObject({ exitCode: 0, stdout: '[]\n' })
+})
+
+test('an error shows where it came from only when FORKPOINT_DEBUG asks for it', async () => {
+  await using cli = new CliHome()
+  expect((await cli.run(['pause', 'nosuch'])).stderr).not.toContain('    at ')
+  const debug = await cli.run(['pause', 'nosuch'], { env: { FORKPOINT_DEBUG: '1' } })
+  expect(debug.stderr).toContain('    at ')
 })
 
 test('an interrupted create leaves nothing behind', async () => {

@@ -1,0 +1,155 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { CliHome, cliCommand } from './cli-home.ts'
+import { TmuxTerminal } from './tmux-terminal.ts'
+
+const shellCommand = [...cliCommand, 'shell', 'web'].join(' ')
+const insidePrompt = /root@web:\S*# $/
+const hostPrompt = /host> $/
+const detached = /detached; come back with `forkpoint shell web.*`\nhost> $/
+
+let cli: CliHome
+
+beforeAll(async () => {
+  cli = new CliHome()
+  await cli.must('create', '--name', 'web')
+})
+afterAll(() => cli[Symbol.asyncDispose]())
+
+/** A terminal of the host in which `forkpoint shell` has just shown a prompt. */
+async function openShell(name: string): Promise<TmuxTerminal> {
+  const terminal = await TmuxTerminal.start(cli.env)
+  await terminal.line(`${shellCommand} --name ${name}`)
+  await terminal.shows(insidePrompt)
+  return terminal
+}
+
+async function detach(terminal: TmuxTerminal): Promise<void> {
+  await terminal.keys('C-]')
+  await terminal.type('d')
+  await terminal.shows(detached)
+}
+
+describe('programs in a shell work as in any terminal:', () => {
+  test('bash, with its prompt, line editing and job control', async () => {
+    await using terminal = await openShell('bash')
+    await terminal.type('echo $((6 * 8))')
+    await terminal.keys('BSpace', 'BSpace', 'BSpace')
+    await terminal.line('7))')
+    await terminal.shows(/\n42\n/)
+    await terminal.line('sleep 100')
+    await terminal.keys('C-z')
+    await terminal.shows(/Stopped +sleep 100/)
+    await terminal.line('kill %1; tty')
+    await terminal.shows(/\/dev\/pts\/\d+/)
+    await terminal.line('sleep 100')
+    await terminal.keys('C-c')
+    await terminal.line('echo rc=$?')
+    await terminal.shows(/rc=130/)
+  })
+
+  test('vi, which edits and saves a file', async () => {
+    await using terminal = await openShell('vi')
+    await terminal.line('vi /root/note.txt')
+    await terminal.shows(/note\.txt/)
+    await terminal.type('ihello from vi')
+    await terminal.shows(/^hello from vi/)
+    await terminal.keys('Escape')
+    await terminal.line(':wq')
+    await terminal.shows(insidePrompt)
+    expect(await cli.must('exec', 'web', '--', 'cat /root/note.txt')).toBe('hello from vi\n')
+  })
+
+  test('top, which shows the processes inside', async () => {
+    await using terminal = await openShell('top')
+    await terminal.line('top')
+    await terminal.shows(/^top - [\s\S]*PID USER[\s\S]* 1 root .* agent/)
+    await terminal.type('q')
+    await terminal.shows(insidePrompt)
+  })
+
+  test('python3, which evaluates what is typed', async () => {
+    await using terminal = await openShell('python')
+    await terminal.line('python3')
+    await terminal.shows(/>>> $/)
+    await terminal.line('print(6 * 7)')
+    await terminal.shows(/\n42\n>>> $/)
+    await terminal.keys('C-d')
+    await terminal.shows(insidePrompt)
+  })
+})
+
+describe('leaving with Ctrl-] d', () => {
+  test('keeps what runs, and coming back shows the same screen', async () => {
+    await using terminal = await openShell('stay')
+    await terminal.line('vi /root/draft.txt')
+    await terminal.shows(/draft\.txt/)
+    await terminal.type('ifirst line')
+    await terminal.keys('Enter')
+    await terminal.type('second line')
+    const before = await terminal.shows(/second line/)
+    await detach(terminal)
+    await terminal.line(`${shellCommand} --name stay`)
+    await terminal.shows(/second line/)
+    expect(await terminal.screen()).toBe(before)
+    await terminal.keys('Escape')
+    await terminal.line(':wq')
+    await terminal.shows(insidePrompt)
+    expect(await cli.must('exec', 'web', '--', 'cat /root/draft.txt')).toBe(
+      'first line\nsecond line\n',
+    )
+  })
+
+  test('gives the terminal back as it was', async () => {
+    await using terminal = await openShell('back')
+    await terminal.line('vi /root/x')
+    await terminal.shows(/~\n~/)
+    await detach(terminal)
+    await terminal.line("stty -a | tr ' ' '\\n' | grep -xE -e '-?(isig|icanon|echo)' | xargs")
+    await terminal.shows(/\nisig icanon echo\n/)
+    expect(await terminal.format('#{alternate_on} #{cursor_flag} #{mouse_any_flag}')).toBe('0 1 0')
+  })
+})
+
+describe('a shell', () => {
+  test('follows the size of the terminal', async () => {
+    await using terminal = await openShell('size')
+    await terminal.line('stty size')
+    await terminal.shows(/\n30 100\n/)
+    await terminal.resize(120, 40)
+    await terminal.line('sleep 0.5; stty size')
+    await terminal.shows(/\n40 120\n/)
+  })
+
+  test('ends with the exit code of its program', async () => {
+    await using terminal = await openShell('exit')
+    await terminal.line('exit 9')
+    await terminal.shows(hostPrompt)
+    await terminal.line('echo rc=$?')
+    await terminal.shows(/rc=9/)
+  })
+
+  test('whose command line is killed gives the terminal back and goes on', async () => {
+    await using terminal = await openShell('killed')
+    await terminal.line('vi /root/y')
+    await terminal.shows(/~\n~/)
+    process.kill(await terminal.foregroundPid(), 'SIGTERM')
+    await terminal.shows(hostPrompt)
+    await terminal.line('echo rc=$?; stty -a | grep -o "[-]*icanon"')
+    await terminal.shows(/rc=143\nicanon/)
+    expect(await terminal.format('#{alternate_on}')).toBe('0')
+    expect(await cli.must('exec', 'web', '--', 'pgrep -a vi')).toContain('vi /root/y')
+  })
+
+  test('of an environment that is removed ends with an error, the terminal given back', async () => {
+    await cli.must('create', '--name', 'short')
+    await using terminal = await TmuxTerminal.start(cli.env)
+    await terminal.line(`${[...cliCommand, 'shell', 'short'].join(' ')}`)
+    await terminal.shows(/root@short:\S*# $/)
+    await cli.must('rm', 'short')
+    await terminal.shows(hostPrompt)
+    await terminal.line('echo rc=$?; stty -a | grep -o "[-]*icanon"')
+    const screen = await terminal.shows(/rc=\d+\nicanon/)
+    expect(screen).toMatch(/forkpoint: .*(short|e\w{11})/)
+    expect(screen).not.toContain('rc=0')
+  })
+})

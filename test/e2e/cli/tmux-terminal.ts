@@ -1,0 +1,91 @@
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+const patienceMs = 20_000
+let count = 0
+
+/** A real terminal, that of tmux on a socket of its own, with a shell of the host on it. */
+export class TmuxTerminal implements AsyncDisposable {
+  readonly #socket = `forkpoint-test-${process.pid}-${count++}`
+
+  static async start(env: NodeJS.ProcessEnv): Promise<TmuxTerminal> {
+    const terminal = new TmuxTerminal()
+    const shell = ['env', 'PS1=host> ', 'bash', '--norc', '--noprofile']
+    await run(
+      'tmux',
+      [
+        '-L',
+        terminal.#socket,
+        '-f',
+        '/dev/null',
+        'new-session',
+        '-d',
+        '-x',
+        '100',
+        '-y',
+        '30',
+        ...shell,
+      ],
+      { env },
+    )
+    await terminal.shows(/host> $/)
+    return terminal
+  }
+
+  /** Types text as it is, then Enter. */
+  async line(text: string): Promise<void> {
+    await this.#tmux('send-keys', '-l', text)
+    await this.keys('Enter')
+  }
+
+  /** Presses keys by their names in tmux. */
+  async keys(...names: string[]): Promise<void> {
+    for (const name of names) await this.#tmux('send-keys', name)
+  }
+
+  async type(text: string): Promise<void> {
+    await this.#tmux('send-keys', '-l', text)
+  }
+
+  async screen(): Promise<string> {
+    return (await this.#tmux('capture-pane', '-p')).trimEnd()
+  }
+
+  /** Waits until the screen looks like that; resolves to what is on it. */
+  async shows(what: RegExp): Promise<string> {
+    const deadline = performance.now() + patienceMs
+    for (;;) {
+      const screen = await this.screen()
+      // The blanks at the end of the last line are cut, also that of a prompt.
+      if (what.test(screen) || what.test(`${screen} `)) return screen
+      if (performance.now() > deadline) throw new Error(`${what} was not shown, but:\n${screen}`)
+      await sleep(100)
+    }
+  }
+
+  async resize(cols: number, rows: number): Promise<void> {
+    await this.#tmux('resize-window', '-x', String(cols), '-y', String(rows))
+  }
+
+  /** The program that the host's shell runs in the foreground. */
+  async foregroundPid(): Promise<number> {
+    const shell = (await this.#tmux('list-panes', '-F', '#{pane_pid}')).trim()
+    return Number(readFileSync(`/proc/${shell}/task/${shell}/children`, 'utf8').trim())
+  }
+
+  async format(format: string): Promise<string> {
+    return (await this.#tmux('display-message', '-p', format)).trim()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#tmux('kill-server')
+  }
+
+  async #tmux(...args: string[]): Promise<string> {
+    const { stdout } = await run('tmux', ['-L', this.#socket, ...args])
+    return stdout
+  }
+}

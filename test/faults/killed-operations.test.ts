@@ -1,0 +1,83 @@
+// SIGKILL at every step of making and removing an environment. The next process to open the store
+// must put everything right without being asked.
+import { afterAll, afterEach, describe, expect, test } from 'vitest'
+import { killPoints } from '../../src/system/kill-points.ts'
+import { nothing, remainsOf } from '../support/remains.ts'
+import { runProgram } from '../support/run-program.ts'
+import { TestHome } from '../support/test-home.ts'
+
+const home = new TestHome('killed')
+afterAll(() => home[Symbol.asyncDispose]())
+afterEach(() => home.removeAll())
+
+const killed = { exitCode: null, signal: 'SIGKILL' }
+
+const pointsOf = (verb: string) => killPoints.filter((point) => point.startsWith(`${verb}:`))
+
+/** The name is free, and an environment of that name works. */
+async function isUsable(name: string): Promise<void> {
+  await using fp = await home.open()
+  const env = await fp.create({ name })
+  expect((await env.exec('echo works')).stdout).toBe('works\n')
+  await env.remove()
+  expect(remainsOf(home)).toEqual(nothing)
+}
+
+describe('a create that is killed', () => {
+  test.each(pointsOf('create').filter((point) => point !== 'create:finished'))(
+    'at %s leaves nothing once the store is opened again',
+    async (point) => {
+      const variables = { FORKPOINT_KILL_AT: point }
+      expect(await runProgram(home, ['create', 'victim', 'nat'], variables)).toMatchObject(killed)
+      await using fp = await home.open()
+      expect(await fp.list()).toEqual([])
+      expect(remainsOf(home)).toEqual(nothing)
+      await isUsable('victim')
+    },
+  )
+
+  test('after it was finished leaves a running environment', async () => {
+    const variables = { FORKPOINT_KILL_AT: 'create:finished' }
+    expect(await runProgram(home, ['create', 'victim'], variables)).toMatchObject(killed)
+    await using fp = await home.open()
+    const env = await fp.get('victim')
+    expect(env.status).toBe('running')
+    expect((await env.exec('hostname')).stdout).toBe('victim\n')
+  })
+
+  test('leaves the other environments of the store alone', async () => {
+    await using fp = await home.open()
+    const bystander = await fp.create({ name: 'bystander' })
+    await bystander.exec('X=kept')
+    for (const point of ['create:volume', 'create:cell'] as const) {
+      await runProgram(home, ['create', 'victim', 'nat'], { FORKPOINT_KILL_AT: point })
+      await using next = await home.open()
+      expect((await next.list()).map(({ name }) => name)).toEqual(['bystander'])
+      expect((await (await next.get('bystander')).exec('echo $X')).stdout).toBe('kept\n')
+      expect(remainsOf(home).interfaces).toEqual([])
+    }
+  })
+})
+
+describe('a remove that is killed', () => {
+  test.each(pointsOf('remove'))('at %s is completed once the store is opened again', async (point) => {
+    expect((await runProgram(home, ['create', 'victim', 'nat'])).stderr).toBe('')
+    const variables = { FORKPOINT_KILL_AT: point }
+    expect(await runProgram(home, ['remove', 'victim'], variables)).toMatchObject(killed)
+    await using fp = await home.open()
+    expect(await fp.list()).toEqual([])
+    expect(remainsOf(home)).toEqual(nothing)
+    await isUsable('victim')
+  })
+
+  test('and whose recovery is killed too is completed by the next', async () => {
+    expect((await runProgram(home, ['create', 'victim', 'nat'])).stderr).toBe('')
+    const first = { FORKPOINT_KILL_AT: 'remove:recorded' }
+    const second = { FORKPOINT_KILL_AT: 'remove:processes' }
+    expect(await runProgram(home, ['remove', 'victim'], first)).toMatchObject(killed)
+    expect(await runProgram(home, ['create', 'other'], second)).toMatchObject(killed)
+    await using fp = await home.open()
+    expect(await fp.list()).toEqual([])
+    expect(remainsOf(home)).toEqual(nothing)
+  })
+})

@@ -1,0 +1,35 @@
+// What the tests' child processes do: node lifecycle.ts <verb> [argument...], on FORKPOINT_HOME.
+import { Forkpoint, type NetMode } from '../../../src/index.ts'
+
+type Verb = (fp: Forkpoint, ...args: string[]) => Promise<void>
+
+const verbs: Record<string, Verb> = {
+  create: async (fp, name = '', net = 'none') => {
+    await fp.create({ name, net: net as NetMode, netAllow: ['192.0.2.0/24'] })
+  },
+
+  remove: async (fp, name = '') => {
+    await (await fp.get(name)).remove()
+  },
+
+  /** Makes, uses and removes environments, over and over. */
+  churn: async (fp, prefix = '', times = '1') => {
+    for (let i = 0; i < Number(times); i += 1) {
+      const env = await fp.create({ name: `${prefix}-${i}` })
+      const { stdout } = await env.exec(`echo ${prefix} ${i}`)
+      if (stdout !== `${prefix} ${i}\n`) throw new Error(`the shell said ${stdout}`)
+      await env.remove()
+    }
+  },
+
+  doctor: async () => {
+    const { ok, checks } = await Forkpoint.doctor()
+    if (!ok) throw new Error(JSON.stringify(checks.filter(({ status }) => status === 'fail')))
+  },
+}
+
+const [, , verb = '', ...args] = process.argv
+const run = verbs[verb]
+if (run === undefined) throw new Error(`no verb ${verb}`)
+await using fp = await Forkpoint.open()
+await run(fp, ...args)
