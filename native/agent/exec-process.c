@@ -107,6 +107,7 @@ int process_start(struct command *command, const struct fields *fields, char *me
 		.argv = *argv ? argv : through_shell,
 		.environment = environment,
 		.directory = environment_start_directory(&user, cwd),
+		.directory_asked = cwd != NULL,
 		.user = &user,
 		.fds = { pipes.theirs[0], pipes.theirs[1], pipes.theirs[2] },
 	};

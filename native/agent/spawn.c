@@ -85,7 +85,8 @@ static enum step run(const struct spawn *spawn)
 	setrlimit(RLIMIT_NOFILE, &descriptors);
 	if (user_become(spawn->user) < 0)
 		return STEP_USER;
-	if (chdir(spawn->directory) < 0)
+	if (chdir(spawn->directory) < 0 &&
+	    (spawn->directory_asked || (chdir(spawn->user->home) < 0 && chdir("/") < 0)))
 		return STEP_DIRECTORY;
 	environ = (char **)spawn->environment;
 	if (!spawn->argv0) {

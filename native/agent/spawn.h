@@ -12,6 +12,7 @@ struct spawn {
 	const char *argv0;        /* what the program sees as its name, if not argv[0] */
 	char *const *environment;
 	const char *directory;    /* absolute */
+	bool directory_asked;     /* by the caller: then no other will do */
 	const struct user *user;
 	int fds[3];               /* become 0, 1, 2; -1 is /dev/null */
 	const char *terminal;     /* path of a pty slave: becomes the controlling terminal and every fd that is -1 */

@@ -226,6 +226,7 @@ static int run(struct terminal *terminal, const struct fields *fields, char *mes
 		.argv0 = *argv ? NULL : login_name,
 		.environment = environment,
 		.directory = environment_start_directory(&user, cwd),
+		.directory_asked = cwd != NULL,
 		.user = &user,
 		.fds = { -1, -1, -1 },
 		.terminal = path,

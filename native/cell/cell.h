@@ -54,6 +54,7 @@ void install_syscall_filter(void);
 void bring_loopback_up(void);
 void create_veth(const struct spec *spec, pid_t peer);
 void configure_inside(const struct spec *spec);
+void delete_link(const char *interface); /* fine if it is not there */
 /* users.c */
 void map_users(const struct spec *spec, pid_t pid);
 /* template.c */

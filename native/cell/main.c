@@ -5,6 +5,7 @@
  *   cell stage OPTIONS -- PROGRAM…   runs PROGRAM (CRIU) where the mounts are staged
  *   cell private --kdat DIR -- PROGRAM…  runs PROGRAM (CRIU) without staging anything
  *   cell                             as CRIU's action script: network of a restored cell
+ *   cell unlink INTERFACE            removes the link to an environment
  *   cell whiteouts PATH…             hides these names in the layers below
  *   cell opaque DIRECTORY…           hides the directories of these names below
  *   cell devices DIRECTORY           fills the template that every cell has as /dev
@@ -200,12 +201,13 @@ int main(int argc, char **argv) {
   static struct spec spec;
   const char *command = argc > 1 ? argv[1] : "";
   if (argc == 1 && getenv("CRTOOLS_SCRIPT_ACTION")) return hook(); /* CRIU gives no arguments */
+  if (!strcmp(command, "unlink") && argc == 3) return delete_link(argv[2]), 0;
   if (!strcmp(command, "whiteouts")) return make_whiteouts(argv + 2), 0;
   if (!strcmp(command, "opaque")) return make_opaque(argv + 2), 0;
   if (!strcmp(command, "devices")) return make_devices(argv[2]), 0;
   bool creates = !strcmp(command, "create"), stages = !strcmp(command, "stage");
   if (!creates && !stages && strcmp(command, "private"))
-    die_usage("usage: cell create|stage|private|whiteouts|opaque|devices …, not", command);
+    die_usage("usage: cell create|stage|private|unlink|whiteouts|opaque|devices …, not", command);
   char **program = argv + 1 + parse_options(&spec, argc - 1, argv + 1);
   if (creates || stages) require_cell(&spec);
   if (creates) return create(&spec);

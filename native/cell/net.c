@@ -48,18 +48,21 @@ static struct request request(unsigned short type, unsigned short flags) {
                                      .nlmsg_flags = (unsigned short)(NLM_F_REQUEST | NLM_F_ACK | flags)}};
 }
 
-static void send_request(struct request *r, const char *what, const char *on) {
+/* 0, or -1 with errno as the kernel answered. */
+static int exchange(const struct request *r) {
   int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
   if (fd < 0) die("socket", "netlink");
-  if (send(fd, r, r->header.nlmsg_len, 0) < 0) die(what, on);
+  if (send(fd, r, r->header.nlmsg_len, 0) < 0) die("send", "netlink");
   char answer[4096];
-  if (recv(fd, answer, sizeof answer, 0) < (ssize_t)sizeof(struct nlmsghdr)) die(what, on);
+  if (recv(fd, answer, sizeof answer, 0) < (ssize_t)sizeof(struct nlmsghdr)) die("recv", "netlink");
   close(fd);
   const struct nlmsgerr *error = NLMSG_DATA((struct nlmsghdr *)answer);
-  if (error->error) {
-    errno = -error->error;
-    die(what, on);
-  }
+  errno = -error->error;
+  return errno ? -1 : 0;
+}
+
+static void send_request(const struct request *r, const char *what, const char *on) {
+  if (exchange(r)) die(what, on);
 }
 
 static void bring_up(const char *interface) {
@@ -107,6 +110,14 @@ void create_veth(const struct spec *spec, pid_t peer) {
   send_request(&r, "create veth", spec->veth);
   add_address(spec->veth, spec->gateway, spec->prefix);
   bring_up(spec->veth);
+}
+
+void delete_link(const char *interface) {
+  struct request r = request(RTM_DELLINK, 0);
+  struct ifinfomsg link = {.ifi_family = AF_UNSPEC};
+  append(&r, &link, sizeof link);
+  add(&r, IFLA_IFNAME, interface, strlen(interface) + 1);
+  if (exchange(&r) && errno != ENODEV) die("delete link", interface);
 }
 
 void configure_inside(const struct spec *spec) {

@@ -2,7 +2,7 @@ import { exitCodeOf, toJson } from '../model/errors.ts'
 import type { Cli } from './cli.ts'
 import type { ColorMode } from './globals.ts'
 import { Interrupted, signalExitCode } from './interrupts.ts'
-import { renderError } from './render/error.ts'
+import { renderError, stackOf } from './render/error.ts'
 import { styleFor } from './render/style.ts'
 import { isClosedPipe, write } from './write.ts'
 
@@ -24,11 +24,9 @@ export async function reportFailure(
       const style = styleFor(stderr, color === undefined ? {} : { color })
       await write(stderr, `${renderError(error, style)}\n`)
     }
-    if (process.env.FORKPOINT_DEBUG && error instanceof Error) {
-      await write(stderr, `${stackOf(error)}\n`)
-    }
-  } catch (failed) {
-    if (!isClosedPipe(failed)) throw failed
+    if (process.env.FORKPOINT_DEBUG) await write(stderr, `${stackOf(error)}\n`)
+  } catch {
+    // Where it would have to be said, nothing can be written; the exit code still tells.
   }
   return exitCodeOf(error)
 }
@@ -45,9 +43,4 @@ function colorOf(argv: readonly string[]): ColorMode | undefined {
   const at = own.indexOf('--color')
   const value = joined ?? (at === -1 ? undefined : own[at + 1])
   return value === 'always' || value === 'never' || value === 'auto' ? value : undefined
-}
-
-function stackOf(error: Error): string {
-  const cause = error.cause instanceof Error ? `\ncaused by ${stackOf(error.cause)}` : ''
-  return `${error.stack ?? error.message}${cause}`
 }

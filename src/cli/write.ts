@@ -1,10 +1,19 @@
 import type { Writable } from 'node:stream'
+import { ResourceError } from '../model/errors.ts'
 
 /** Resolves when the stream has taken it all: whoever produces faster than is read has to wait. */
 export function write(stream: Writable, data: string | Buffer): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
-  stream.write(data, (error) => (error ? reject(error) : resolve()))
+  stream.write(data, (error) => (error ? reject(outputFailed(error)) : resolve()))
   return promise
+}
+
+function outputFailed(error: Error): Error {
+  if (isClosedPipe(error)) return error
+  return new ResourceError(`cannot write the output: ${error.message}`, {
+    remedy: 'check the file and the disk that it goes to',
+    cause: error,
+  })
 }
 
 /** Whether nobody reads our output any more, as in `forkpoint … | head`. */

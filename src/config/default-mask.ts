@@ -74,11 +74,13 @@ const ofTheMachine = [
   '/var/lib/docker',
   '/var/lib/containers',
   '/var/lib/containerd',
+  // the store of other users of this machine; the one in use is hidden by the backend
+  '/var/lib/forkpoint',
 ]
 
 /**
  * What an environment made from the host's own root does not get to see. `*` stays within one path
- * component; a directory hides everything below it. The store's home is hidden by the backend.
+ * component; a directory hides everything below it.
  */
 export const defaultMask: readonly string[] = [
   ...ofTheMachine,

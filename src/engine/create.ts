@@ -1,13 +1,13 @@
 import { realpath } from 'node:fs/promises'
 import { configure, setIdentity } from '../agent/environment.ts'
 import { parseCidr } from '../model/cidr.ts'
-import {
-  type BackendName,
-  type EnvironmentRecord,
-  type Limits,
-  type NetMode,
-  type Source,
-  type SourceRequest,
+import type {
+  BackendName,
+  EnvironmentRecord,
+  Limits,
+  NetMode,
+  Source,
+  SourceRequest,
 } from '../model/environment.ts'
 import { InvalidInputError, NotFoundError, UnsupportedError } from '../model/errors.ts'
 import { type EnvironmentId, newEnvironmentId } from '../model/ids.ts'

@@ -149,7 +149,7 @@ export class Environment {
     this.#record = await resume(this.#engine, this.id)
   }
 
-  stats(): Promise<InstanceStats> {
+  async stats(): Promise<InstanceStats> {
     return this.#engine.backend(this.backend).stats(liveRecord(this.#engine, this.id).id)
   }
 

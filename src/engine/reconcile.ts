@@ -1,4 +1,5 @@
 import type { EnvironmentRecord } from '../model/environment.ts'
+import { ForkpointError } from '../model/errors.ts'
 import type { EnvironmentId } from '../model/ids.ts'
 import type { Operation } from '../store/journal.ts'
 import type { Engine } from './engine.ts'
@@ -8,13 +9,14 @@ import { releaseIfUnused } from './remove.ts'
 /**
  * Puts the store and the machine in agreement after a process was killed or the machine went down:
  * half-done operations are undone or completed, dead environments are marked, and what belongs to no
- * record is removed. Cheap when there is nothing to do, as every command begins with it.
+ * record is removed. Cheap when there is nothing to do, as every command begins with it. What cannot
+ * be put right must not keep the command from working: it stays listed, to be removed again.
  */
 export async function reconcile(engine: Engine): Promise<void> {
   const recovered = await recoverAbandoned(engine)
   markDead(engine)
   const removed = await removeOrphans(engine)
-  if (recovered + removed > 0) await releaseIfUnused(engine, 'native')
+  if (recovered + removed > 0) await tried(() => releaseIfUnused(engine, 'native'))
 }
 
 async function recoverAbandoned(engine: Engine): Promise<number> {
@@ -30,10 +32,15 @@ async function recoverAbandoned(engine: Engine): Promise<number> {
 
 async function recover(engine: Engine, operation: Operation): Promise<void> {
   const { kind, environmentId: id } = operation
-  if (id !== null) {
-    await engine.exclusively(`env:${id}`, `recovering ${kind}`, () => putRight(engine, kind, id))
+  const { journal } = engine.store
+  try {
+    if (id !== null) {
+      await engine.exclusively(`env:${id}`, `recovering ${kind}`, () => putRight(engine, kind, id))
+    }
+    journal.rolledBack(operation)
+  } catch (error) {
+    journal.fail(operation, error)
   }
-  engine.store.journal.rolledBack(operation)
 }
 
 async function putRight(engine: Engine, kind: string, id: EnvironmentId): Promise<void> {
@@ -72,6 +79,16 @@ async function removeOrphans(engine: Engine): Promise<number> {
 async function removeOrphan(engine: Engine, id: EnvironmentId): Promise<boolean> {
   using lease = engine.store.leases.tryAcquire(`env:${id}`, 'removing what was left over')
   if (!lease || engine.store.environments.get(id) !== undefined) return false
-  await engine.backend('native').destroy(id)
-  return true
+  return tried(() => engine.backend('native').destroy(id))
+}
+
+/** Whether it succeeded. A failure is met again, and then told, by whoever needs it to succeed. */
+async function tried(work: () => Promise<void>): Promise<boolean> {
+  try {
+    await work()
+    return true
+  } catch (error) {
+    if (error instanceof ForkpointError) return false
+    throw error
+  }
 }

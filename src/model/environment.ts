@@ -2,7 +2,7 @@ import type { EnvironmentId, SnapshotId } from './ids.ts'
 import type { Name } from './names.ts'
 import type { Source } from './source.ts'
 
-export { parseSource, type Source, type SourceRequest } from './source.ts'
+export type { Source, SourceRequest } from './source.ts'
 
 export const backendNames = [
   'native',

@@ -36,7 +36,9 @@ describe('root inside cannot touch the kernel of the host', () => {
 
   test('/proc/sysrq-trigger, /proc/irq and /sys cannot be written', async () => {
     expect(await codeOf('echo h > /proc/sysrq-trigger')).not.toBe(0)
-    expect(await sh('find /proc/irq -type f -writable -exec sh -c "echo 1 > {}" \\; -print')).toBe('')
+    expect(await sh('find /proc/irq -type f -writable -exec sh -c "echo 1 > {}" \\; -print')).toBe(
+      '',
+    )
     expect(await codeOf('echo 1 > /sys/kernel/profiling')).not.toBe(0)
     expect(await codeOf('mount -o remount,rw /sys')).not.toBe(0)
   })
@@ -66,6 +68,8 @@ describe('root inside cannot touch the kernel of the host', () => {
 describe('root inside cannot make mounts, devices or namespaces', () => {
   test('mounts of any kind are refused', async () => {
     expect(await codeOf('mount -t tmpfs x /mnt')).not.toBe(0)
+    expect(await codeOf('mount -t ext4 /dev/vda /mnt')).not.toBe(0)
+    expect(await codeOf('mount -t overlay -o lowerdir=/etc:/usr x /mnt')).not.toBe(0)
     expect(await codeOf('mount --bind /root /mnt')).not.toBe(0)
     expect(await codeOf('mount -t proc x /mnt')).not.toBe(0)
     expect(await codeOf('umount /proc/sys')).not.toBe(0)
@@ -85,7 +89,12 @@ describe('root inside cannot make mounts, devices or namespaces', () => {
       ...['/dev/full', '/dev/null', '/dev/pts/ptmx', '/dev/random', '/dev/tty'],
       ...['/dev/urandom', '/dev/zero'],
     ])
-    for (const change of ['rm /dev/null', 'touch /dev/x', 'chmod 600 /dev/zero', 'mv /dev/tty /dev/t']) {
+    for (const change of [
+      'rm /dev/null',
+      'touch /dev/x',
+      'chmod 600 /dev/zero',
+      'mv /dev/tty /dev/t',
+    ]) {
       expect(await codeOf(change), change).not.toBe(0)
     }
     expect(statSync('/dev/null').isCharacterDevice()).toBe(true)
@@ -152,6 +161,21 @@ describe('root inside sees and reaches only its own', () => {
 
   test('message queues and shared memory of the host are not shared', async () => {
     expect(await sh('ipcs -m | grep -c 0x; ipcs -q | grep -c 0x')).toBe('0\n0\n')
+  })
+})
+
+describe('nothing of the process that made it is passed on', () => {
+  test('neither variables nor open files', async () => {
+    process.env.FORKPOINT_TEST_SECRET = 'from-the-host'
+    const made = await fp.create()
+    delete process.env.FORKPOINT_TEST_SECRET
+    const look = 'env; cat /proc/[0-9]*/environ; readlink /proc/1/fd/*'
+    const { stdout } = await made.exec(look)
+    expect(stdout).not.toContain('from-the-host')
+    expect(stdout).not.toContain('FORKPOINT')
+    const opened = stdout.split('\n').filter((line) => line.startsWith('/') && !line.includes('='))
+    expect(opened.filter((path) => !/^\/(dev|proc|\.forkpoint\/run)\//.test(path))).toEqual([])
+    await made.remove()
   })
 })
 

@@ -1,8 +1,8 @@
 import { statfsSync } from 'node:fs'
-import { join } from 'node:path'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { ResourceError } from '../../src/index.ts'
-import { nothing, remainsOf } from '../support/remains.ts'
+import { patiently } from '../support/patiently.ts'
+import { expectNothing } from '../support/remains.ts'
 import { TestHome } from '../support/test-home.ts'
 
 const home = new TestHome('limits')
@@ -21,7 +21,7 @@ describe('processes', () => {
     })
     bomb.stdout.discard()
     bomb.stderr.discard()
-    await expect.poll(async () => (await bombed.stats()).processes).toBeGreaterThan(50)
+    await expect.poll(async () => (await bombed.stats()).processes, patiently).toBeGreaterThan(50)
     for (let i = 0; i < 20; i += 1) {
       expect((await bombed.stats()).processes).toBeLessThanOrEqual(64)
       const startedAt = performance.now()
@@ -37,10 +37,10 @@ describe('processes', () => {
       mode: 'process',
     })
     fill.stderr.discard()
-    await expect.poll(async () => (await env.stats()).processes).toBe(24)
+    await expect.poll(async () => (await env.stats()).processes, patiently).toBe(24)
     await expect(env.exec(['true'], { mode: 'process' })).rejects.toBeInstanceOf(ResourceError)
     await fill.signal('SIGKILL')
-    await expect.poll(async () => (await env.stats()).processes).toBeLessThan(24)
+    await expect.poll(async () => (await env.stats()).processes, patiently).toBeLessThan(24)
     expect((await env.exec(['echo', 'again'], { mode: 'process' })).stdout).toBe('again\n')
   })
 })
@@ -97,12 +97,13 @@ describe('disk', () => {
       await expect(tiny.create()).rejects.toBeInstanceOf(ResourceError)
       expect((await tiny.list()).map(({ name }) => name)).toEqual(['full'])
 
-      expect((await env.exec('rm /root/big /root/rest && echo ok > /root/small; cat /root/small')).stdout).toBe(
-        'ok\n',
-      )
+      expect(
+        (await env.exec('rm /root/big /root/rest && echo ok > /root/small; cat /root/small'))
+          .stdout,
+      ).toBe('ok\n')
       await env.exec(fill)
       await env.remove()
-      expect(remainsOf(small)).toEqual(nothing)
+      await expectNothing(small)
     } finally {
       await small[Symbol.asyncDispose]()
     }
@@ -127,7 +128,6 @@ print('done')
     const made = await env.exec(['/usr/bin/python3', '-c', script], { mode: 'process' })
     expect([made.stdout, made.stderr]).toEqual(['done\n', ''])
     await env.remove()
-    expect(remainsOf(home)).toEqual(nothing)
-    expect(remainsOf({ path: join(home.path), key: home.key }).files).toEqual([])
+    await expectNothing(home)
   })
 })

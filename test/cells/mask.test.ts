@@ -107,6 +107,8 @@ describe('mask.remove', () => {
   })
 
   test('refuses what is no entry', async () => {
-    await expect(home.open({ 'mask.remove': ['/no/entry'] })).rejects.toBeInstanceOf(InvalidInputError)
+    await expect(home.open({ 'mask.remove': ['/no/entry'] })).rejects.toBeInstanceOf(
+      InvalidInputError,
+    )
   })
 })

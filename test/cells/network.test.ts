@@ -1,12 +1,13 @@
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer, type AddressInfo } from 'node:net'
+import { type AddressInfo, createServer } from 'node:net'
 import { networkInterfaces } from 'node:os'
-import { afterAll, afterEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Environment } from '../../src/index.ts'
 import { agentPid } from '../support/cell-processes.ts'
 import { OutsideNetwork, whyNoNetworks } from '../support/outside-network.ts'
-import { nothing, remainsOf } from '../support/remains.ts'
+import { patiently } from '../support/patiently.ts'
+import { expectNothing, remainsOf } from '../support/remains.ts'
 import { TestHome } from '../support/test-home.ts'
 
 const home = new TestHome('network')
@@ -86,8 +87,11 @@ describe('net: none', () => {
   })
 })
 
-describe.skipIf(whyNoNetworks !== null)(`net: nat ${whyNoNetworks ?? ''}`, () => {
+describe('net: nat', () => {
   const far = outside as OutsideNetwork
+  beforeEach((ctx) => {
+    if (whyNoNetworks !== null) ctx.skip(whyNoNetworks)
+  })
 
   test('what is beyond the host is reached, in the name of the host', async () => {
     const env = await fp.create({ net: 'nat' })
@@ -149,8 +153,10 @@ while True:
 `)
     try {
       const seen: string[] = []
-      watch.stdout?.on('data', (chunk: Buffer) => seen.push(...chunk.toString().split('\n').filter(Boolean)))
-      await expect.poll(() => seen).toContain('watching')
+      watch.stdout?.on('data', (chunk: Buffer) =>
+        seen.push(...chunk.toString().split('\n').filter(Boolean)),
+      )
+      await expect.poll(() => seen, patiently).toContain('watching')
       const { stderr } = await env.exec(
         [
           '/usr/bin/python3',
@@ -167,7 +173,7 @@ for sender in sys.argv[2:]:
       )
       expect(stderr).toBe('')
       // The last one is honest: when it has come, the others would have.
-      await expect.poll(() => seen).toContain(far.hostAddress)
+      await expect.poll(() => seen, patiently).toContain(far.hostAddress)
       expect(seen).toEqual(['watching', far.hostAddress])
     } finally {
       watch.kill('SIGKILL')
@@ -202,6 +208,6 @@ for sender in sys.argv[2:]:
     const set = ['list', 'set', 'ip', `forkpoint_${home.key}`, 'allowed']
     expect(execFileSync('nft', set, { encoding: 'utf8' })).not.toContain('elements')
     await bystander.remove()
-    expect(remainsOf(home)).toEqual(nothing)
+    await expectNothing(home)
   })
 })

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { InvalidInputError, NotFoundError, UnsupportedError } from '../../src/index.ts'
-import { nothing, remainsOf } from '../support/remains.ts'
+import { expectNothing } from '../support/remains.ts'
 import { makeSmallRootfs } from '../support/small-rootfs.ts'
 import { TemporaryDirectory } from '../support/temporary-directory.ts'
 import { TestHome } from '../support/test-home.ts'
@@ -116,7 +116,7 @@ describe('a source that cannot work is refused, and leaves nothing', () => {
   const refused = async (from: string, kind: typeof InvalidInputError | typeof NotFoundError) => {
     await expect(fp.create({ from, name: 'bad' })).rejects.toBeInstanceOf(kind)
     expect(await fp.list()).toEqual([])
-    expect(remainsOf(home)).toEqual(nothing)
+    await expectNothing(home)
   }
 
   test('a path that is not there', async () => {
@@ -162,6 +162,6 @@ describe('a source that cannot work is refused, and leaves nothing', () => {
   test('a source that is none, and one that this backend cannot serve', async () => {
     await refused('floppy:a', InvalidInputError)
     await expect(fp.create({ from: 'image:debian:12' })).rejects.toBeInstanceOf(UnsupportedError)
-    expect(remainsOf(home)).toEqual(nothing)
+    await expectNothing(home)
   })
 })

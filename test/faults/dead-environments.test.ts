@@ -5,7 +5,8 @@ import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { placesOf } from '../../src/backends/native/places.ts'
 import { ConflictError, type Environment, ForkpointError } from '../../src/index.ts'
 import { agentPid, cgroupsOf, hostPids } from '../support/cell-processes.ts'
-import { nothing, remainsOf } from '../support/remains.ts'
+import { patiently } from '../support/patiently.ts'
+import { expectNothing } from '../support/remains.ts'
 import { TestHome } from '../support/test-home.ts'
 
 const home = new TestHome('dead')
@@ -14,7 +15,7 @@ afterEach(() => home.removeAll())
 
 async function killAgent(env: Environment): Promise<void> {
   process.kill(agentPid(home, env), 'SIGKILL')
-  await expect.poll(() => hostPids(home, env)).toEqual([])
+  await expect.poll(() => hostPids(home, env), patiently).toEqual([])
 }
 
 describe('an environment whose agent was killed', () => {
@@ -73,7 +74,7 @@ describe('an environment whose agent was killed', () => {
     const env = await fp.create({ net: 'nat', netAllow: ['192.0.2.0/24'] })
     await killAgent(env)
     await env.remove()
-    expect(remainsOf(home)).toEqual(nothing)
+    await expectNothing(home)
   })
 })
 
@@ -101,7 +102,7 @@ describe('after the machine went down', () => {
     await (await fp.get('one')).remove()
     await (await fp.get('two')).remove()
     expect(await fp.list()).toEqual([])
-    expect(remainsOf(home)).toEqual(nothing)
+    await expectNothing(home)
   })
 
   test('new environments can be made beside the dead ones, which are then removed', async () => {
@@ -116,7 +117,7 @@ describe('after the machine went down', () => {
     await (await fp.get('old')).remove()
     expect((await fresh.exec('echo still')).stdout).toBe('still\n')
     await fresh.remove()
-    expect(remainsOf(home)).toEqual(nothing)
+    await expectNothing(home)
   })
 
   test('a removal that the cut interrupted is completed', async () => {

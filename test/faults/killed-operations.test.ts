@@ -1,8 +1,13 @@
 // SIGKILL at every step of making and removing an environment. The next process to open the store
 // must put everything right without being asked.
+import { execFileSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
+import { placesOf } from '../../src/backends/native/places.ts'
+import { BackendError } from '../../src/index.ts'
 import { killPoints } from '../../src/system/kill-points.ts'
-import { nothing, remainsOf } from '../support/remains.ts'
+import { expectNothing, remainsOf } from '../support/remains.ts'
 import { runProgram } from '../support/run-program.ts'
 import { TestHome } from '../support/test-home.ts'
 
@@ -20,7 +25,7 @@ async function isUsable(name: string): Promise<void> {
   const env = await fp.create({ name })
   expect((await env.exec('echo works')).stdout).toBe('works\n')
   await env.remove()
-  expect(remainsOf(home)).toEqual(nothing)
+  await expectNothing(home)
 }
 
 describe('a create that is killed', () => {
@@ -31,7 +36,7 @@ describe('a create that is killed', () => {
       expect(await runProgram(home, ['create', 'victim', 'nat'], variables)).toMatchObject(killed)
       await using fp = await home.open()
       expect(await fp.list()).toEqual([])
-      expect(remainsOf(home)).toEqual(nothing)
+      await expectNothing(home)
       await isUsable('victim')
     },
   )
@@ -60,14 +65,42 @@ describe('a create that is killed', () => {
 })
 
 describe('a remove that is killed', () => {
-  test.each(pointsOf('remove'))('at %s is completed once the store is opened again', async (point) => {
-    expect((await runProgram(home, ['create', 'victim', 'nat'])).stderr).toBe('')
-    const variables = { FORKPOINT_KILL_AT: point }
-    expect(await runProgram(home, ['remove', 'victim'], variables)).toMatchObject(killed)
+  test.each(pointsOf('remove'))(
+    'at %s is completed once the store is opened again',
+    async (point) => {
+      expect((await runProgram(home, ['create', 'victim', 'nat'])).stderr).toBe('')
+      const variables = { FORKPOINT_KILL_AT: point }
+      expect(await runProgram(home, ['remove', 'victim'], variables)).toMatchObject(killed)
+      await using fp = await home.open()
+      expect(await fp.list()).toEqual([])
+      await expectNothing(home)
+      await isUsable('victim')
+    },
+  )
+
+  test('and cannot be completed keeps no other command from working', async () => {
+    expect((await runProgram(home, ['create', 'stuck'])).stderr).toBe('')
+    const first = await home.open()
+    const { id } = await first.get('stuck')
+    await first.close()
+    const { upper } = placesOf(home.path).env(id)
+    writeFileSync(join(upper, 'immovable'), '')
+    execFileSync('chattr', ['+i', join(upper, 'immovable')])
+    try {
+      const variables = { FORKPOINT_KILL_AT: 'remove:recorded' }
+      expect(await runProgram(home, ['remove', 'stuck'], variables)).toMatchObject(killed)
+      await using fp = await home.open()
+      expect((await fp.list()).map(({ status }) => status)).toEqual(['removing'])
+      const env = await fp.create({ name: 'other' })
+      expect((await env.exec('echo works')).stdout).toBe('works\n')
+      await env.remove()
+      await expect((await fp.get('stuck')).remove()).rejects.toBeInstanceOf(BackendError)
+    } finally {
+      execFileSync('chattr', ['-i', join(upper, 'immovable')])
+    }
     await using fp = await home.open()
-    expect(await fp.list()).toEqual([])
-    expect(remainsOf(home)).toEqual(nothing)
-    await isUsable('victim')
+    await (await fp.get('stuck')).remove()
+    await expectNothing(home)
   })
 
   test('and whose recovery is killed too is completed by the next', async () => {
@@ -78,6 +111,6 @@ describe('a remove that is killed', () => {
     expect(await runProgram(home, ['create', 'other'], second)).toMatchObject(killed)
     await using fp = await home.open()
     expect(await fp.list()).toEqual([])
-    expect(remainsOf(home)).toEqual(nothing)
+    await expectNothing(home)
   })
 })

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
-import { nothing, remainsOf } from '../support/remains.ts'
+import { expectNothing } from '../support/remains.ts'
 import { ended, runProgram, startProgram } from '../support/run-program.ts'
 import { TestHome } from '../support/test-home.ts'
 
@@ -14,7 +14,7 @@ describe('several Forkpoint processes on one store', () => {
   test('make and remove environments at the same time', async () => {
     const churns = ['a', 'b', 'c'].map((prefix) => runProgram(home, ['churn', prefix, '6']))
     expect(await Promise.all(churns)).toEqual([well, well, well])
-    expect(remainsOf(home)).toEqual(nothing)
+    await expectNothing(home)
   })
 
   test('may be opened and asked for a listing all the while', async () => {
@@ -29,7 +29,7 @@ describe('several Forkpoint processes on one store', () => {
       await sleep(5)
     }
     expect(await churn).toEqual(well)
-    expect(remainsOf(home)).toEqual(nothing)
+    await expectNothing(home)
   })
 
   test('do not disturb a doctor that probes the machine', async () => {
@@ -38,7 +38,7 @@ describe('several Forkpoint processes on one store', () => {
       runProgram(home, ['churn', 'patient', '12']),
     ])
     expect([examined, churned]).toEqual([well, well])
-    expect(remainsOf(home)).toEqual(nothing)
+    await expectNothing(home)
   })
 
   test('are killed at any moment without harm', async () => {
@@ -54,7 +54,7 @@ describe('several Forkpoint processes on one store', () => {
         expect((await env.exec('echo whole')).stdout).toBe('whole\n')
         await env.remove()
       }
-      expect(remainsOf(home)).toEqual(nothing)
+      await expectNothing(home)
     }
   })
 })

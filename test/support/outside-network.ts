@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
 import { randomInt } from 'node:crypto'
+import { once } from 'node:events'
 
 // Answers every connection with the address that it sees as the other end.
 const server = `

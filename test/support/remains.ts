@@ -2,6 +2,8 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
+import { expect } from 'vitest'
+import { patiently } from './patiently.ts'
 import type { TestHome } from './test-home.ts'
 
 export interface Remains {
@@ -25,13 +27,24 @@ export const nothing: Remains = {
   files: [],
 }
 
+/**
+ * Every mount is also in the namespace of a cell that anyone makes at this moment, and keeps its
+ * loop device for some milliseconds; all else must be gone at once.
+ */
+export async function expectNothing(home: TestHome): Promise<void> {
+  expect({ ...remainsOf(home), loopDevices: [] }).toEqual(nothing)
+  await expect.poll(() => remainsOf(home), patiently).toEqual(nothing)
+}
+
 export function remainsOf({ path, key }: Pick<TestHome, 'path' | 'key'>): Remains {
   return {
     mounts: linesOf('/proc/self/mountinfo').filter((line) => line.includes(path)),
     loopDevices: loopDevicesOf(path),
     cgroups: cgroupsOf(key),
     processes: processesOf(path),
-    interfaces: readdirSync('/sys/class/net').filter((name) => name.startsWith(`fp${key.slice(0, 4)}`)),
+    interfaces: readdirSync('/sys/class/net').filter((name) =>
+      name.startsWith(`fp${key.slice(0, 4)}`),
+    ),
     nftTables: nftTables().filter((name) => name.includes(key)),
     files: readdirSync(path).filter((name) => !name.startsWith('db.sqlite')),
   }
@@ -67,7 +80,7 @@ function loopDevicesOf(home: string): string[] {
   )
 }
 
-export function nftTables(): string[] {
+function nftTables(): string[] {
   try {
     const text = execFileSync('nft', ['list', 'tables'], { encoding: 'utf8', stdio: 'pipe' })
     return text.split('\n').filter(Boolean)

@@ -1,12 +1,20 @@
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, existsSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  realpathSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 
 const programs = ['bash', 'cat', 'echo', 'env', 'id', 'ls', 'mkdir', 'pwd', 'rm', 'sleep', 'touch']
 
 /** A root file system of a shell and a few programs, from the host's own files. */
 export function makeSmallRootfs(root: string): void {
-  for (const dir of ['etc', 'root', 'tmp', 'usr/bin']) mkdirSync(join(root, dir), { recursive: true })
+  for (const dir of ['etc', 'root', 'tmp', 'usr/bin'])
+    mkdirSync(join(root, dir), { recursive: true })
   symlinkSync('usr/bin', join(root, 'bin'))
   for (const name of programs) {
     const host = realpathSync(`/usr/bin/${name}`)

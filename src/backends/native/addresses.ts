@@ -12,12 +12,16 @@ export interface LinkAddresses {
 const linkPrefix = 30
 const linkSize = 4
 
-/** The first free link of the pool; `taken` are host side addresses already in use. */
-export function nextLink(pool: string, taken: ReadonlySet<string>): LinkAddresses {
+/**
+ * The first free link of the pool from the link number `from` on, and round again; `taken` are host
+ * side addresses already in use.
+ */
+export function nextLink(pool: string, taken: ReadonlySet<string>, from = 0): LinkAddresses {
   const [network = ''] = pool.split('/')
   const base = toNumber(network)
   const links = 2 ** (linkPrefix - Math.min(cidrPrefix(pool), linkPrefix))
-  for (let link = 0; link < links; link += 1) {
+  for (let tried = 0; tried < links; tried += 1) {
+    const link = (from + tried) % links
     const gateway = toText(base + link * linkSize + 1)
     if (taken.has(gateway)) continue
     return { gateway, address: toText(base + link * linkSize + 2), prefix: linkPrefix }

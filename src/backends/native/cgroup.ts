@@ -27,13 +27,29 @@ export async function makeCgroups(
   limits: Limits,
 ): Promise<string[]> {
   const dirs = cgroupDirs(layout, key, id)
-  for (const dir of dirs) {
-    await mkdir(dirname(dir), { recursive: true })
-    if (dir.startsWith(`${layout.unified}/`)) await delegateControllers(layout, dirname(dir))
-    await mkdir(dir, { recursive: true })
-  }
+  for (const dir of dirs) await makeCgroup(layout, dir)
   for (const [file, value] of limitFiles(layout, key, id, limits)) await writeLimit(file, value)
   return dirs
+}
+
+/** The last environment of this home may be removing the groups above at the same moment. */
+async function makeCgroup(layout: CgroupLayout, dir: string): Promise<void> {
+  for (let tries = 0; ; tries += 1) {
+    try {
+      await mkdir(dirname(dir), { recursive: true })
+      if (dir.startsWith(`${layout.unified}/`)) await delegateControllers(layout, dirname(dir))
+      await mkdir(dir)
+      return
+    } catch (error) {
+      if (errnoOf(error) === 'EEXIST') return
+      if (errnoOf(error) !== 'ENOENT' || tries === 100) throw error
+    }
+  }
+}
+
+function errnoOf(error: unknown): string | undefined {
+  const { code, cause } = error as NodeJS.ErrnoException
+  return error instanceof BackendError && cause ? errnoOf(cause) : code
 }
 
 /** The v2 controllers must be switched on in every group above the one that is limited. */
@@ -170,15 +186,14 @@ async function kill(dir: string, pids: readonly number[]): Promise<void> {
 }
 
 async function removeCgroup(dir: string): Promise<void> {
-  for (let tries = 0; tries < 1_000; tries += 1) {
+  for (let tries = 0; ; tries += 1) {
     try {
       await rmdir(dir)
       break
     } catch (error) {
-      const code = (error as NodeJS.ErrnoException).code
-      if (code === 'ENOENT') break
+      if (errnoOf(error) === 'ENOENT') break
       // Processes that have just died are still counted for a moment.
-      if (code !== 'EBUSY') throw error
+      if (errnoOf(error) !== 'EBUSY' || tries === 5_000) throw cannotRemove(dir, error)
       await sleep(1)
     }
   }
@@ -186,6 +201,13 @@ async function removeCgroup(dir: string): Promise<void> {
   await rmdir(dirname(dir))
     .then(() => rmdir(dirname(dirname(dir))))
     .catch(() => {})
+}
+
+function cannotRemove(dir: string, cause: unknown): BackendError {
+  return new BackendError(`cannot remove the cgroup ${dir}: ${(cause as Error).message}`, {
+    remedy: 'see what uses it in its files cgroup.procs and tasks, then try again',
+    cause,
+  })
 }
 
 /** Ids of the environments that have a cgroup under this home's key. */

@@ -1,14 +1,11 @@
-import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { networkInterfaces } from 'node:os'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { BackendError } from '../../model/errors.ts'
 import type { EnvironmentId } from '../../model/ids.ts'
 import { disjoint, type LinkAddresses, nextLink } from './addresses.ts'
+import { runCell } from './cell.ts'
 import { mustRun, runTool } from './run-tool.ts'
 
 const forwarding = '/proc/sys/net/ipv4/ip_forward'
-const longestLingerMs = 5_000
 
 /** Names that tell one home's interfaces and rules from another's. */
 export interface NatNames {
@@ -25,13 +22,13 @@ export function interfaceName(names: NatNames, id: EnvironmentId): string {
   return names.prefix + id.slice(-9)
 }
 
-/** A link that no interface of this machine has. */
-export function freeLink(pool: string): LinkAddresses {
+/** A link that no interface has. Each home looks elsewhere first: their leases are not shared. */
+export function freeLink(names: NatNames, pool: string): LinkAddresses {
   const taken = new Set<string>()
   for (const addresses of Object.values(networkInterfaces())) {
     for (const { address } of addresses ?? []) taken.add(address)
   }
-  return nextLink(pool, taken)
+  return nextLink(pool, taken, Number.parseInt(names.table.slice(-8), 16))
 }
 
 /**
@@ -94,25 +91,18 @@ export async function allow(
   networks: readonly string[],
 ): Promise<void> {
   if (networks.length === 0) return
-  const elements = disjoint(networks).map((network) => `"${iface}" . ${network}`).join(', ')
+  const elements = disjoint(networks)
+    .map((network) => `"${iface}" . ${network}`)
+    .join(', ')
   await nft('allowing addresses', `add element ip ${names.table} allowed { ${elements} }\n`)
 }
 
 /**
- * The interface goes with the cell's network namespace, a moment after its last process: until then
- * its address is taken.
+ * The kernel removes it with the cell's network namespace, but only some time after the cell's last
+ * process, up to seconds on a busy machine; until then its address is taken.
  */
-export async function interfaceGone(iface: string): Promise<void> {
-  for (let waited = 0; existsSync(`/sys/class/net/${iface}`); waited += 5) {
-    if (waited >= longestLingerMs) throw lingering(iface)
-    await sleep(5)
-  }
-}
-
-function lingering(iface: string): BackendError {
-  return new BackendError(`the network interface ${iface} is still there after its environment`, {
-    remedy: `remove it with \`ip link delete ${iface}\`, then try again`,
-  })
+export async function removeInterface(iface: string): Promise<void> {
+  await runCell('removing a network interface', ['unlink', iface])
 }
 
 /** Takes back what `allow` gave. */

@@ -27,9 +27,9 @@ import {
   ensureNat,
   forget,
   freeLink,
-  interfaceGone,
   interfaceName,
   natNames,
+  removeInterface,
   removeNat,
 } from './nat.ts'
 import { placesOf } from './places.ts'
@@ -58,11 +58,13 @@ export function nativeBackend(context: BackendContext): Backend {
       await writeIdentity(place, spec.identity, settings.ids.base)
     })
     killPoint('create:directories')
-    const [layers, dev, cgroups] = await Promise.all([
-      baseLayers(places, spec.source, { mask, net: spec.net.mode }),
-      ensureDevices(places),
-      makeCgroups(layout, places.key, spec.id, spec.limits),
-    ])
+    const [layers, dev, cgroups] = await explained('making the layers of an environment', () =>
+      Promise.all([
+        baseLayers(places, spec.source, { mask, net: spec.net.mode }),
+        ensureDevices(places),
+        makeCgroups(layout, places.key, spec.id, spec.limits),
+      ]),
+    )
     killPoint('create:layers')
     const start = (net: CellNet | null) =>
       createCell({
@@ -82,7 +84,7 @@ export function nativeBackend(context: BackendContext): Backend {
     return exclusively('net', 'connecting an environment', async () => {
       await writeFile(places.env(spec.id).net, '')
       await ensureNat(nat, settings.net.pool)
-      const net = { interface: interfaceName(nat, spec.id), ...freeLink(settings.net.pool) }
+      const net = { interface: interfaceName(nat, spec.id), ...freeLink(nat, settings.net.pool) }
       await allow(nat, net.interface, spec.net.allow)
       killPoint('create:net')
       return { pid: await start(net), net }
@@ -101,7 +103,7 @@ export function nativeBackend(context: BackendContext): Backend {
 
   async function disconnect(iface: string): Promise<void> {
     await forget(nat, iface)
-    await interfaceGone(iface)
+    await removeInterface(iface)
   }
 
   async function remnants(): Promise<EnvironmentId[]> {

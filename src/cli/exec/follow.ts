@@ -1,6 +1,6 @@
 import type { CommandHandle, CommandOutput, CommandResult, Environment } from '../../index.ts'
 import type { Streams } from '../cli.ts'
-import { isConnectionLost } from '../connection-lost.ts'
+import { isConnectionLost, reconnect } from '../reconnect.ts'
 import { write } from '../write.ts'
 
 /**
@@ -27,7 +27,8 @@ export async function followCommand(
         return await Promise.race([passOn(command, streams), aborted.promise])
       } catch (error) {
         if (!isConnectionLost(error)) throw error
-        command = await environment.command(id, command.offsets)
+        const { offsets } = command
+        command = await reconnect(() => environment.command(id, offsets), signal)
       }
     }
   } finally {

@@ -11,6 +11,13 @@ export function renderError(error: unknown, style: Style): string {
   ].join('\n')
 }
 
+/** Where it came from, for those who look for the mistake. */
+export function stackOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const cause = error.cause === undefined ? '' : `\ncaused by ${stackOf(error.cause)}`
+  return `${error.stack ?? error.message}${cause}`
+}
+
 function messageOf(error: unknown): string {
   if (error instanceof ForkpointError) return printable(error.message)
   const message = error instanceof Error ? error.message : String(error)

@@ -42,18 +42,21 @@ export class OwnTerminal implements Disposable {
   /** Calls back with what is typed, until disposed of; the next piece waits for the promise. */
   onTyped(listener: (data: Buffer) => Promise<void>): Disposable {
     let last = Promise.resolve()
+    let isOn = true
     const onData = (data: Buffer) => {
       this.#stdin.pause()
       last = last
         .then(() => listener(data))
         .finally(() => {
-          if (this.#isRaw) this.#stdin.resume()
+          // Without a listener, what is typed would be read and lost.
+          if (isOn) this.#stdin.resume()
         })
     }
     this.#stdin.on('data', onData)
     this.#stdin.resume()
     return {
       [Symbol.dispose]: () => {
+        isOn = false
         this.#stdin.off('data', onData)
         this.#stdin.pause()
       },

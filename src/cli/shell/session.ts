@@ -1,8 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Shell, TerminalHandle } from '../../index.ts'
-import { BackendError, TimeoutError } from '../../model/errors.ts'
-import { isConnectionLost } from '../connection-lost.ts'
 import type { Ended } from '../exec/exit-code.ts'
+import { isConnectionLost, reconnect } from '../reconnect.ts'
 import { DetachKeys } from './detach-keys.ts'
 import type { OwnTerminal } from './own-terminal.ts'
 
@@ -11,10 +9,6 @@ export type SessionEnd = { readonly kind: 'detached' } | ({ readonly kind: 'exit
 type Viewer = Pick<TerminalHandle, 'opened' | 'data' | 'write' | 'resize' | 'detach' | 'exit'>
 type Inside = { attach(...options: Parameters<Shell['attach']>): Promise<Viewer> }
 type Outside = Pick<OwnTerminal, 'size' | 'onTyped' | 'onResize' | 'show' | 'clear'>
-
-/** A snapshot replaces the agent in well under a second; a busy machine gets more. */
-const reconnectForMs = 30_000
-const reconnectEveryMs = 100
 
 /** Joins the user's terminal and one inside, over as many connections as that takes. */
 export async function runSession(
@@ -29,7 +23,7 @@ export async function runSession(
       return await view(viewer, keys, own, signal)
     } catch (error) {
       if (!isConnectionLost(error)) throw error
-      viewer = await reopen(inside, own, signal)
+      viewer = await reconnect(() => open(inside, own), signal)
     }
   }
 }
@@ -42,21 +36,6 @@ async function open(inside: Inside, own: Outside) {
   // A replay draws the screen from its beginning, so it needs an empty one.
   if (replayBytes > 0) await own.clear()
   return viewer
-}
-
-async function reopen(inside: Inside, own: Outside, signal: AbortSignal): Promise<Viewer> {
-  const deadline = performance.now() + reconnectForMs
-  for (;;) {
-    signal.throwIfAborted()
-    try {
-      return await open(inside, own)
-    } catch (error) {
-      // An environment that is paused, dead or removed says so at once, and that is the end.
-      const mayPass = error instanceof BackendError || error instanceof TimeoutError
-      if (!mayPass || performance.now() > deadline) throw error
-    }
-    await sleep(reconnectEveryMs)
-  }
 }
 
 async function view(

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { nothing, remainsOf } from '../../support/remains.ts'
+import { expectNothing } from '../../support/remains.ts'
 import { TemporaryDirectory } from '../../support/temporary-directory.ts'
 import { CliHome, finished } from './cli-home.ts'
 
@@ -11,7 +11,7 @@ describe('an environment', () => {
     expect(await cli.must('exec', 'web', '--', 'hostname')).toBe('web\n')
     expect(await cli.must('rm', 'web')).toMatch(/^removed web \(e\w{11}\)\n$/)
     expect(await cli.must('ls', '--json')).toBe('[]\n')
-    expect(remainsOf(cli.home)).toEqual(nothing)
+    await expectNothing(cli.home)
   })
 
   test('gets the limits, variables, labels, network and directory it was created with', async () => {

@@ -114,6 +114,14 @@ describe('an interrupted exec', () => {
     expect((await exec('--', 'pgrep -x yes')).exitCode).toBe(1)
   })
 
+  test('says so when its output cannot be written', async () => {
+    const script = '"$@" exec web -- "echo x" > /dev/full'
+    const ran = await cli.run([], { command: ['sh', '-c', script, 'sh', ...cliCommand] })
+    expect(ran.exitCode).toBe(1)
+    expect(ran.stderr).toContain('cannot write the output: ENOSPC')
+    expect(ran.stderr).toContain('remedy: ')
+  })
+
   test('passes on output no faster than it is read', async () => {
     const child = cli.start(['exec', 'web', '--process', '--', 'head -c 50000000 /dev/zero'])
     await sleep(1000)

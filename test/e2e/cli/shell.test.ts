@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { patiently } from '../../support/patiently.ts'
 import { CliHome, cliCommand } from './cli-home.ts'
 import { TmuxTerminal } from './tmux-terminal.ts'
 
@@ -18,8 +19,13 @@ afterAll(() => cli[Symbol.asyncDispose]())
 /** A terminal of the host in which `forkpoint shell` has just shown a prompt. */
 async function openShell(name: string): Promise<TmuxTerminal> {
   const terminal = await TmuxTerminal.start(cli.env)
-  await terminal.line(`${shellCommand} --name ${name}`)
-  await terminal.shows(insidePrompt)
+  try {
+    await terminal.line(`${shellCommand} --name ${name}`)
+    await terminal.shows(insidePrompt)
+  } catch (error) {
+    await terminal[Symbol.asyncDispose]()
+    throw error
+  }
   return terminal
 }
 
@@ -35,14 +41,18 @@ describe('programs in a shell work as in any terminal:', () => {
     await terminal.type('echo $((6 * 8))')
     await terminal.keys('BSpace', 'BSpace', 'BSpace')
     await terminal.line('7))')
-    await terminal.shows(/\n42\n/)
-    await terminal.line('sleep 100')
+    await terminal.shows(/\n42\n.*# $/)
+    // Ctrl-Z and Ctrl-C also discard what was typed ahead, so the program must be running.
+    await terminal.line('sh -c "echo one; exec sleep 100"')
+    await terminal.shows(/\none$/)
     await terminal.keys('C-z')
-    await terminal.shows(/Stopped +sleep 100/)
+    await terminal.shows(/Stopped .*sleep 100.*\n[\s\S]*# $/)
     await terminal.line('kill %1; tty')
-    await terminal.shows(/\/dev\/pts\/\d+/)
-    await terminal.line('sleep 100')
+    await terminal.shows(/\/dev\/pts\/\d+\n[\s\S]*# $/)
+    await terminal.line('sh -c "echo two; exec sleep 100"')
+    await terminal.shows(/\ntwo$/)
     await terminal.keys('C-c')
+    await terminal.shows(/\^C\n[\s\S]*# $/)
     await terminal.line('echo rc=$?')
     await terminal.shows(/rc=130/)
   })
@@ -50,7 +60,7 @@ describe('programs in a shell work as in any terminal:', () => {
   test('vi, which edits and saves a file', async () => {
     await using terminal = await openShell('vi')
     await terminal.line('vi /root/note.txt')
-    await terminal.shows(/note\.txt/)
+    await terminal.shows(/~\n~[\s\S]*note\.txt/)
     await terminal.type('ihello from vi')
     await terminal.shows(/^hello from vi/)
     await terminal.keys('Escape')
@@ -82,15 +92,14 @@ describe('leaving with Ctrl-] d', () => {
   test('keeps what runs, and coming back shows the same screen', async () => {
     await using terminal = await openShell('stay')
     await terminal.line('vi /root/draft.txt')
-    await terminal.shows(/draft\.txt/)
+    await terminal.shows(/~\n~[\s\S]*draft\.txt/)
     await terminal.type('ifirst line')
     await terminal.keys('Enter')
     await terminal.type('second line')
-    const before = await terminal.shows(/second line/)
+    const before = await terminal.shows(/^first line\nsecond line\n~/)
     await detach(terminal)
     await terminal.line(`${shellCommand} --name stay`)
-    await terminal.shows(/second line/)
-    expect(await terminal.screen()).toBe(before)
+    await expect.poll(() => terminal.screen(), patiently).toBe(before)
     await terminal.keys('Escape')
     await terminal.line(':wq')
     await terminal.shows(insidePrompt)
@@ -110,6 +119,28 @@ describe('leaving with Ctrl-] d', () => {
   })
 })
 
+describe('exec in a terminal', () => {
+  test('leaves stdin alone unless asked to pass it on', async () => {
+    await using terminal = await TmuxTerminal.start(cli.env)
+    const exec = [...cliCommand, 'exec', 'web'].join(' ')
+    await terminal.line(`${exec} -- cat; echo rc=$?`)
+    await terminal.shows(/rc=0/)
+    await terminal.line(`clear; ${exec} -i -- wc -c; echo rc=$?`)
+    await terminal.line('four')
+    await terminal.keys('C-d')
+    await terminal.shows(/\n5\nrc=0/)
+  })
+
+  test('ends with the command on Ctrl-C', async () => {
+    await using terminal = await TmuxTerminal.start(cli.env)
+    await terminal.line(`${cliCommand.join(' ')} exec web -- 'echo on; sleep 4321'; echo rc=$?`)
+    await terminal.shows(/\non$/)
+    await terminal.keys('C-c')
+    await terminal.shows(/rc=130/)
+    expect((await cli.run(['exec', 'web', '--', 'pgrep -f "sleep 432[1]"'])).exitCode).toBe(1)
+  })
+})
+
 describe('a shell', () => {
   test('follows the size of the terminal', async () => {
     await using terminal = await openShell('size')
@@ -118,6 +149,16 @@ describe('a shell', () => {
     await terminal.resize(120, 40)
     await terminal.line('sleep 0.5; stty size')
     await terminal.shows(/\n40 120\n/)
+  })
+
+  test('takes all of a large paste', async () => {
+    await using terminal = await openShell('paste')
+    const lines = Array.from({ length: 3000 }, (_, number) => `line ${number} of a paste\n`)
+    await terminal.line('stty -echo; cat > /root/paste; stty echo; wc -l < /root/paste')
+    await terminal.paste(lines.join(''))
+    await terminal.keys('C-d')
+    await terminal.shows(/\n3000\n/)
+    expect(await cli.must('exec', 'web', '--', 'cat /root/paste')).toBe(lines.join(''))
   })
 
   test('ends with the exit code of its program', async () => {

@@ -1,15 +1,20 @@
 import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { TemporaryDirectory } from '../../support/temporary-directory.ts'
 
 const run = promisify(execFile)
 const patienceMs = 20_000
-let count = 0
 
 /** A real terminal, that of tmux on a socket of its own, with a shell of the host on it. */
 export class TmuxTerminal implements AsyncDisposable {
-  readonly #socket = `forkpoint-test-${process.pid}-${count++}`
+  // tmux leaves its socket behind when it ends, so that lies in a directory that goes.
+  readonly #directory = new TemporaryDirectory()
+
+  get #socket(): string {
+    return this.#directory.file('tmux')
+  }
 
   static async start(env: NodeJS.ProcessEnv): Promise<TmuxTerminal> {
     const terminal = new TmuxTerminal()
@@ -17,7 +22,7 @@ export class TmuxTerminal implements AsyncDisposable {
     await run(
       'tmux',
       [
-        '-L',
+        '-S',
         terminal.#socket,
         '-f',
         '/dev/null',
@@ -31,7 +36,12 @@ export class TmuxTerminal implements AsyncDisposable {
       ],
       { env },
     )
-    await terminal.shows(/host> $/)
+    try {
+      await terminal.shows(/host> $/)
+    } catch (error) {
+      await terminal[Symbol.asyncDispose]()
+      throw error
+    }
     return terminal
   }
 
@@ -48,6 +58,13 @@ export class TmuxTerminal implements AsyncDisposable {
 
   async type(text: string): Promise<void> {
     await this.#tmux('send-keys', '-l', text)
+  }
+
+  async paste(text: string): Promise<void> {
+    const file = this.#directory.file('paste')
+    writeFileSync(file, text)
+    await this.#tmux('load-buffer', file)
+    await this.#tmux('paste-buffer', '-r')
   }
 
   async screen(): Promise<string> {
@@ -81,11 +98,15 @@ export class TmuxTerminal implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#tmux('kill-server')
+    try {
+      await this.#tmux('kill-server')
+    } finally {
+      this.#directory[Symbol.dispose]()
+    }
   }
 
   async #tmux(...args: string[]): Promise<string> {
-    const { stdout } = await run('tmux', ['-L', this.#socket, ...args])
+    const { stdout } = await run('tmux', ['-S', this.#socket, ...args])
     return stdout
   }
 }

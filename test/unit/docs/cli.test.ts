@@ -32,9 +32,9 @@ function optionsOnPage(name: string): string[] {
 }
 
 describe('the page on the command line', () => {
-  test('has a section for every verb, in the order of the help', () => {
+  test('has a section for every verb, and for no other', () => {
     const sections = Array.from(page.text.matchAll(/^### (\S+)$/gm), ([, title = '']) => title)
-    expect(sections).toEqual(names)
+    expect(sections.sort()).toEqual([...new Set([...names, 'quickstart'])].sort())
   })
 
   test.each(names)('lists every option of %s', (name) => {

@@ -26,6 +26,18 @@ describe('the page on security', () => {
     expect(listed.sort()).toEqual((kept.match(/CAP_\w+/g) ?? []).sort())
   })
 
+  test('lists what is hidden or read-only in /proc', () => {
+    const inside = readFileSync(join(root, 'native/cell/inside.c'), 'utf8')
+    const masked = Array.from(
+      inside.matchAll(/"((?:proc|sys)\/[\w/-]+)"/g),
+      ([, path = '']) => `/${path}`,
+    )
+    const listed = codeWords(sectionOf(page, 'Kernel interfaces')).filter((word) =>
+      /\/.*\//.test(word),
+    )
+    expect(listed.sort()).toEqual(masked.sort())
+  })
+
   test('lists the system calls that the filter refuses, and how', () => {
     const refused = Array.from(
       hardening.matchAll(/\{SYS_(\w+), (E\w+)\}/g),

@@ -40,6 +40,11 @@ describe('addresses of environments', () => {
     expect(nextLink('10.0.0.0/24', taken).gateway).toBe('10.0.0.5')
   })
 
+  test('the search may begin anywhere, and goes round', () => {
+    expect(nextLink('10.0.0.0/28', new Set(), 6).gateway).toBe('10.0.0.9')
+    expect(nextLink('10.0.0.0/28', new Set(['10.0.0.9', '10.0.0.13']), 6).gateway).toBe('10.0.0.1')
+  })
+
   test('an address that another interface of the host has is left out', () => {
     expect(nextLink('192.168.0.0/29', new Set(['192.168.0.1'])).address).toBe('192.168.0.6')
   })
