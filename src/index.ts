@@ -10,6 +10,7 @@ export type {
 } from './agent/commands.ts'
 export type { ShellInfo } from './agent/environment.ts'
 export type { ExecInput } from './agent/exec.ts'
+export { ConnectionLostError } from './agent/failures.ts'
 export type { FileData, ReadAllOptions, ReadOptions, WriteOptions } from './agent/file-content.ts'
 export type { FileWatch, WatchEvent, WatchKind, WatchOptions } from './agent/file-watch.ts'
 export type {

@@ -101,10 +101,22 @@ class ExecRun {
         if (this.#options.reconnect === undefined) throw error
         // What had arrived is still being read, and counts.
         await Promise.allSettled(parts)
-        this.#connection = await this.#options.reconnect()
-        this.#command = await this.#goOn()
+        await this.#takeUpAgain(this.#options.reconnect)
         // The caller gave up meanwhile, when there was no connection to end the command over.
         if (this.#options.signal?.aborted) await this.#stop()
+      }
+    }
+  }
+
+  /** A connection that came just before a snapshot is lost at once: the next one may stay. */
+  async #takeUpAgain(reconnect: () => Promise<AgentConnection>): Promise<void> {
+    for (;;) {
+      this.#connection = await reconnect()
+      try {
+        this.#command = await this.#goOn()
+        return
+      } catch (error) {
+        if (!(error instanceof ConnectionLostError)) throw error
       }
     }
   }
@@ -114,11 +126,13 @@ class ExecRun {
       this.#hasStarted = true
     }
     command.pid.then(noteStart, () => {})
+    const ended = command.wait()
     return [
-      command.wait(),
+      ended,
       this.#stdout.drain(command.stdout),
       this.#stderr.drain(command.stderr),
-      this.#feed(command),
+      // Input that nobody sends must not outlive the command, as with an idle pipe in CI.
+      Promise.race([this.#feed(command), ended]),
     ] as const
   }
 

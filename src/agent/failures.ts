@@ -17,8 +17,11 @@ export interface Attempt {
   readonly subject: string
 }
 
+// Some numbers have two names, as EAGAIN and EWOULDBLOCK; the first is the one people know.
 const errnoNames = new Map(
-  Object.entries(constants.errno).map(([name, number]) => [number, name] as const),
+  Object.entries(constants.errno)
+    .reverse()
+    .map(([name, number]) => [number, name] as const),
 )
 
 /** The name of an errno number, `E123` for one this platform does not know. */

@@ -1,4 +1,4 @@
-import headless from '@xterm/headless'
+import type headless from '@xterm/headless'
 import type { AgentConnection, CallOptions } from './connection.ts'
 import { attachTerminal, type TerminalSize } from './terminals.ts'
 
@@ -18,13 +18,20 @@ const MAX_CELLS_A_SIDE = 2000
 export class Screen implements Disposable {
   readonly #terminal: headless.Terminal
 
-  constructor(size: TerminalSize) {
-    this.#terminal = new headless.Terminal({
+  private constructor(terminal: headless.Terminal) {
+    this.#terminal = terminal
+  }
+
+  /** The emulator is loaded when it is first needed: most commands never show a screen. */
+  static async open(size: TerminalSize): Promise<Screen> {
+    const { default: emulator } = await import('@xterm/headless')
+    const terminal = new emulator.Terminal({
       cols: clamp(size.cols),
       rows: clamp(size.rows),
       scrollback: 0,
       allowProposedApi: true,
     })
+    return new Screen(terminal)
   }
 
   /** Resolves when the bytes have had their effect. */
@@ -60,7 +67,7 @@ export class Screen implements Disposable {
 
 /** What is on a display of `size` after `replay`. */
 export async function renderScreen(replay: Buffer, size: TerminalSize): Promise<ScreenText> {
-  using screen = new Screen(size)
+  using screen = await Screen.open(size)
   await screen.write(replay)
   return screen.text()
 }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { ConnectionLostError } from '../index.ts'
 import { BackendError, TimeoutError } from '../model/errors.ts'
 
 /** A snapshot replaces the agent in well under a second; a busy machine gets more. */
@@ -10,7 +11,7 @@ const pauseMs = 100
  * inside goes on, and can be attached to again.
  */
 export function isConnectionLost(error: unknown): boolean {
-  return error instanceof BackendError && error.constructor.name === 'ConnectionLostError'
+  return error instanceof ConnectionLostError
 }
 
 /** Tries until the agent answers again. */

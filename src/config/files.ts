@@ -24,8 +24,8 @@ export function readConfigFiles(locations: ConfigLocations): ConfigFile[] {
   const explicit = locations.explicit ?? (locations.env.FORKPOINT_CONFIG || undefined)
   const files = [
     explicit === undefined ? undefined : requireFile(resolve(explicit)),
-    readFile(join(userConfigDir(locations.env), 'forkpoint/config.json')),
-    readFile(locations.system ?? '/etc/forkpoint/config.json'),
+    readFile(join(userConfigDir(locations.env), 'forkpoint/config.json'), missing),
+    readFile(locations.system ?? '/etc/forkpoint/config.json', missing),
   ]
   return files.filter((file) => file !== undefined)
 }
@@ -36,21 +36,24 @@ function userConfigDir(env: Variables): string {
   return join(env.HOME || homedir(), '.config')
 }
 
+// A user who may not look into the place of an optional file, as after `setpriv`, has none there.
+const missing = new Set(['ENOENT', 'ENOTDIR', 'EACCES'])
+
 function requireFile(path: string): ConfigFile {
-  const file = readFile(path)
+  const file = readFile(path, new Set(['ENOENT', 'ENOTDIR']))
   if (file !== undefined) return file
   throw new NotFoundError(`no configuration file ${quote(path)}`, {
     remedy: 'correct --config or FORKPOINT_CONFIG, or create the file',
   })
 }
 
-function readFile(path: string): ConfigFile | undefined {
+function readFile(path: string, absent: ReadonlySet<string>): ConfigFile | undefined {
   let text: string
   try {
     text = readFileSync(path, 'utf8')
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
-    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
+    if (code !== undefined && absent.has(code)) return undefined
     throw new InvalidInputError(`cannot read the configuration file ${quote(path)}: ${message}`, {
       remedy: 'make it a readable file, or remove it',
       cause: error,

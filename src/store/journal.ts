@@ -1,8 +1,8 @@
 import type { Json } from '../model/environment.ts'
 import { ConflictError, type ErrorJson, toJson } from '../model/errors.ts'
 import { type EnvironmentId, newOperationId, type OperationId } from '../model/ids.ts'
-import type { Database, Row } from './database.ts'
 import { isAlive, type ProcessIdentity, selfIdentity } from '../system/process-identity.ts'
+import type { Database, Row } from './database.ts'
 
 export type OperationState = 'open' | 'done' | 'failed' | 'rolled_back'
 

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ConflictError } from '../model/errors.ts'
 import { formatAge, formatDuration } from '../model/quantities.ts'
-import type { Database } from './database.ts'
 import { isAlive, type ProcessIdentity, selfIdentity } from '../system/process-identity.ts'
+import type { Database } from './database.ts'
 
 /** The exclusive right to something, such as `env:<id>`, `volume` or `net`, until it is disposed. */
 export interface Lease extends Disposable, AsyncDisposable {

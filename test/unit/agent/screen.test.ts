@@ -16,7 +16,7 @@ describe('a screen', () => {
   })
 
   test('shows a full-screen program, and the shell again after it', async () => {
-    using screen = new Screen(size)
+    using screen = await Screen.open(size)
     await screen.write('$ vim\r\n\x1b[?1049h\x1b[Hediting')
     expect(screen.text()).toMatchObject({ isAlternate: true, lines: ['editing', '', '', ''] })
     await screen.write('\x1b[?1049l')
@@ -24,14 +24,14 @@ describe('a screen', () => {
   })
 
   test('follows a resize', async () => {
-    using screen = new Screen(size)
+    using screen = await Screen.open(size)
     screen.resize({ cols: 10, rows: 2 })
     await screen.write('0123456789abc')
     expect(screen.text()).toMatchObject({ cols: 10, rows: 2, lines: ['0123456789', 'abc'] })
   })
 
   test('keeps characters that arrive in two pieces whole', async () => {
-    using screen = new Screen(size)
+    using screen = await Screen.open(size)
     const bytes = Buffer.from('héllo€')
     for (const byte of bytes) await screen.write(Buffer.of(byte))
     expect(screen.text().lines[0]).toBe('héllo€')
