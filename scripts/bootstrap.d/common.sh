@@ -56,5 +56,5 @@ need_npm() {
 # its global settings (registry, certificates) beside that one. Few retries, because
 # npm's own take minutes on a machine without network.
 run_npm() {
-  npm --loglevel=error --no-audit --no-fund --fetch-retries=1 --fetch-retry-maxtimeout=5000 "$@"
+  npm --loglevel=error --no-audit --no-fund --fetch-retries=2 --fetch-retry-mintimeout=1000 --fetch-retry-maxtimeout=5000 "$@"
 }
