@@ -5,7 +5,10 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const [directory = '', vitestStatus = '1'] = process.argv.slice(2)
-const nothingRan = { passed: 0, failed: 0, realCells: 0, skipped: [], broken: [] }
+const nothingRan = {
+  ...{ passed: 0, failed: 0, realCells: 0, workloads: 0, killPoints: 0 },
+  ...{ skipped: [], broken: [] },
+}
 
 const summary = readSummary()
 const problems = [
@@ -21,6 +24,8 @@ for (const problem of problems) console.log(problem)
 if (ran === 0) console.log('no test ran')
 if (vitestStatus !== '0' && failed === 0) console.log(`vitest ended with status ${vitestStatus}`)
 for (const { test, reason } of summary.skipped) console.log(`skipped: ${test} (${reason})`)
+console.log(`workloads branched: ${summary.workloads}`)
+console.log(`kill points walked: ${summary.killPoints}`)
 console.log(`real cells: ${summary.realCells} tests`)
 const skipped = summary.skipped.length > 0 ? `, ${summary.skipped.length} skipped` : ''
 console.log(`Tests: ${summary.passed} passed, ${failed} failed${skipped}`)

@@ -32,16 +32,35 @@ export type {
 } from './agent/terminals.ts'
 export type { TransferOptions, TransferProgress, TransferSummary } from './agent/transfer.ts'
 export type { UploadOptions } from './agent/upload.ts'
-export type { Check, InstanceStats } from './backends/backend.ts'
+export type { Check, CopyReport, InstanceStats } from './backends/backend.ts'
 export type { LoadedSettings, Origin } from './config/load-settings.ts'
+export type { ApplyConflict } from './engine/apply/plan.ts'
+export type { ApplyOptions, ApplyReport } from './engine/apply.ts'
+export type { DiffOptions, FilesDiff } from './engine/compare.ts'
 export type { CreateOptions } from './engine/create.ts'
 export type { Doctor } from './engine/doctor.ts'
-export type { Environment, EnvironmentInfo, SpawnOptions } from './engine/environment.ts'
+export type {
+  Environment,
+  EnvironmentInfo,
+  PauseOptions,
+  SpawnOptions,
+} from './engine/environment.ts'
 export type { ExecOptions, ExecResult } from './engine/exec-options.ts'
+export type { ExportOptions } from './engine/export.ts'
 export type { EnvironmentFiles } from './engine/files.ts'
+export type { ForkOptions } from './engine/fork.ts'
 export { Forkpoint, type ListOptions, type OpenOptions } from './engine/forkpoint.ts'
+export type { LogEntry } from './engine/history/log.ts'
+export type { RemovalOptions } from './engine/history/removal.ts'
+export type { KeepReason, PrunePlan, RetentionRules } from './engine/history/retention.ts'
+export type { EnvironmentNode, SnapshotNode, TreeNode } from './engine/history/tree.ts'
+export type { EnvironmentUsage, SnapshotUsage, Usage } from './engine/history/usage.ts'
 export type { EnvironmentPorts } from './engine/ports.ts'
+export type { PruneOptions } from './engine/prune.ts'
 export type { Shell } from './engine/shell.ts'
+export type { SnapshotOptions } from './engine/snapshot.ts'
+export type { Snapshot, SnapshotInfo } from './engine/snapshot-handle.ts'
+export type { SnapshotFilter } from './engine/snapshot-record.ts'
 export type { Capability } from './model/capabilities.ts'
 export type {
   BackendName,
@@ -62,4 +81,12 @@ export {
   TimeoutError,
   UnsupportedError,
 } from './model/errors.ts'
+export type { ChangeKind, FileChange } from './model/file-change.ts'
+export type { EnvironmentId, OperationId, SnapshotId } from './model/ids.ts'
 export type { Settings } from './model/settings.ts'
+export type {
+  Captured,
+  SnapshotSizes,
+  SnapshotStatus,
+  SnapshotTiming,
+} from './model/snapshot.ts'

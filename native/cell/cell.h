@@ -26,6 +26,7 @@ struct spec {
   const char *address; /* inside address, A.B.C.D */
   const char *gateway; /* host side address */
   unsigned prefix;     /* of both addresses */
+  uint32_t pid;        /* of a running cell, for `connect` */
   uint32_t id_base, id_count;
   bool no_new_privs;
   size_t layer_count, cgroup_count;
@@ -54,6 +55,11 @@ void install_syscall_filter(void);
 void bring_loopback_up(void);
 void create_veth(const struct spec *spec, pid_t peer);
 void configure_inside(const struct spec *spec);
+/* Makes the pair anew and configures both ends; the cell may be frozen. */
+void enter_network(pid_t pid);
+void connect_cell(const struct spec *spec, pid_t pid);
+/* hook.c */
+int run_hook(void);
 void delete_link(const char *interface); /* fine if it is not there */
 /* users.c */
 void map_users(const struct spec *spec, pid_t pid);
@@ -61,3 +67,14 @@ void map_users(const struct spec *spec, pid_t pid);
 void make_whiteouts(char **paths);
 void make_opaque(char **paths);
 void make_devices(const char *directory);
+/* relink.c: PID is the host's number of the cell's first process */
+/* Gives each file that HOLDER (below /proc inside) leads to the name that comes after it. */
+void relink(const char *pid, char **pairs);
+void unlink_inside(const char *pid, char **paths);
+/* rejoin.c */
+void rejoin_links(const char *pid, const char *index, char **layers);
+/* relock.c: takes fcntl locks for the processes of a frozen cell, and thaws it */
+void relock(const char *cgroup);
+/* hold.c: freezes what CRIU restored, as its action script */
+void remember_cgroup(const char *cell);
+void hold_cell(void);

@@ -4,15 +4,22 @@
  *   cell create OPTIONS              prints the agent's host pid
  *   cell stage OPTIONS -- PROGRAM…   runs PROGRAM (CRIU) where the mounts are staged
  *   cell private --kdat DIR -- PROGRAM…  runs PROGRAM (CRIU) without staging anything
- *   cell                             as CRIU's action script: network of a restored cell
+ *   cell                             as CRIU's action script, see hook.c
+ *   cell connect OPTIONS --pid PID   gives a running cell its network again
  *   cell unlink INTERFACE            removes the link to an environment
+ *   cell rejoin PID INDEX LAYER…     copies up all names of a changed hard-linked file
  *   cell whiteouts PATH…             hides these names in the layers below
  *   cell opaque DIRECTORY…           hides the directories of these names below
+ *   cell relink PID HOLDER NAME…     names open files of a cell, see relink.c
+ *   cell unlink PID NAME…            removes such names
+ *   cell relock CGROUP               takes fcntl locks for a frozen cell, see relock.c
  *   cell devices DIRECTORY           fills the template that every cell has as /dev
+ *   cell scan|lookup|list|read|compare|copy …   reads environments' files, see view.c
  *
  * A failure is one line on stderr: the step, what it was applied to, errno. */
 #define _GNU_SOURCE
 #include "cell.h"
+#include "view.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -50,13 +57,13 @@ static void add_layer(struct spec *spec, const char *text) {
 }
 
 static int parse_options(struct spec *spec, int argc, char **argv) {
-  enum { ENV, DEV, KDAT, LAYER, HOSTNAME, ID_BASE, ID_COUNT, CGROUP, NNP, VETH, ADDRESS, GATEWAY, PREFIX };
+  enum { ENV, DEV, KDAT, LAYER, HOSTNAME, ID_BASE, ID_COUNT, CGROUP, NNP, VETH, ADDRESS, GATEWAY, PREFIX, PID };
   static const struct option options[] = {
       {"env", 1, 0, ENV},           {"dev", 1, 0, DEV},         {"kdat", 1, 0, KDAT},
       {"layer", 1, 0, LAYER},       {"hostname", 1, 0, HOSTNAME}, {"id-base", 1, 0, ID_BASE},
       {"id-count", 1, 0, ID_COUNT}, {"cgroup", 1, 0, CGROUP},   {"no-new-privs", 0, 0, NNP},
       {"veth", 1, 0, VETH},         {"address", 1, 0, ADDRESS}, {"gateway", 1, 0, GATEWAY},
-      {"prefix", 1, 0, PREFIX},     {0},
+      {"prefix", 1, 0, PREFIX},     {"pid", 1, 0, PID},         {0},
   };
   for (int c; (c = getopt_long(argc, argv, "+", options, NULL)) != -1;) switch (c) {
       case ENV: spec->env = optarg; break;
@@ -75,6 +82,7 @@ static int parse_options(struct spec *spec, int argc, char **argv) {
       case ADDRESS: spec->address = optarg; break;
       case GATEWAY: spec->gateway = optarg; break;
       case PREFIX: spec->prefix = parse_number(optarg, "--prefix"); break;
+      case PID: spec->pid = parse_number(optarg, "--pid"); break;
       default: _exit(2);
     }
   return optind;
@@ -181,30 +189,31 @@ static void stage(const struct spec *spec) {
   close(user_namespace);
   if (mkdir(CRIU_STAGE, 0755) && errno != EEXIST) die("mkdir", CRIU_STAGE);
   if (mount("stage", CRIU_STAGE, NULL, MS_BIND | MS_REC, NULL)) die("bind", CRIU_STAGE);
+  if (spec->cgroup_count) remember_cgroup(spec->cgroups[0]);
   join_cgroups(spec, getpid()); /* what CRIU restores is born where CRIU is */
 }
 
-/* CRIU tells the action and the restored first process in the environment. */
-static int hook(void) {
-  const char *action = getenv("CRTOOLS_SCRIPT_ACTION"), *pid = getenv("CRTOOLS_INIT_PID");
-  if (!action || strcmp(action, "setup-namespaces")) return 0;
-  char path[64];
-  snprintf(path, sizeof path, "/proc/%u/ns/net", parse_number(pid ? pid : "", "CRTOOLS_INIT_PID"));
-  int fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) die("open", path);
-  if (setns(fd, CLONE_NEWNET)) die("setns", path);
-  bring_loopback_up();
+static int reconnect(struct spec *spec, int argc, char **argv) {
+  parse_options(spec, argc, argv);
+  if (!spec->veth || !spec->pid) die_usage("connect needs --pid and --veth", NULL);
+  connect_cell(spec, (pid_t)spec->pid);
   return 0;
 }
 
 int main(int argc, char **argv) {
   static struct spec spec;
   const char *command = argc > 1 ? argv[1] : "";
-  if (argc == 1 && getenv("CRTOOLS_SCRIPT_ACTION")) return hook(); /* CRIU gives no arguments */
+  if (argc == 1 && getenv("CRTOOLS_SCRIPT_ACTION")) return run_hook(); /* CRIU gives no arguments */
+  if (!strcmp(command, "connect")) return reconnect(&spec, argc - 1, argv + 1);
   if (!strcmp(command, "unlink") && argc == 3) return delete_link(argv[2]), 0;
+  if (!strcmp(command, "rejoin") && argc > 4) return rejoin_links(argv[2], argv[3], argv + 4), 0;
   if (!strcmp(command, "whiteouts")) return make_whiteouts(argv + 2), 0;
   if (!strcmp(command, "opaque")) return make_opaque(argv + 2), 0;
+  if (!strcmp(command, "relink") && argc > 2) return relink(argv[2], argv + 3), 0;
+  if (!strcmp(command, "unlink") && argc > 2) return unlink_inside(argv[2], argv + 3), 0;
+  if (!strcmp(command, "relock") && argc > 2) return relock(argv[2]), 0;
   if (!strcmp(command, "devices")) return make_devices(argv[2]), 0;
+  if (is_view_command(command)) return run_view_command(argv + 1);
   bool creates = !strcmp(command, "create"), stages = !strcmp(command, "stage");
   if (!creates && !stages && strcmp(command, "private"))
     die_usage("usage: cell create|stage|private|unlink|whiteouts|opaque|devices …, not", command);

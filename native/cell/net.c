@@ -4,10 +4,12 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
 #include <linux/veth.h>
 #include <net/if.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -134,4 +136,20 @@ void configure_inside(const struct spec *spec) {
   append(&r, &route, sizeof route);
   add(&r, RTA_GATEWAY, &gateway, sizeof gateway);
   send_request(&r, "add default route via", spec->gateway);
+}
+
+void enter_network(pid_t pid) {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%d/ns/net", pid);
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) die("open", path);
+  if (setns(fd, CLONE_NEWNET)) die("setns", path);
+  close(fd);
+}
+
+void connect_cell(const struct spec *spec, pid_t pid) {
+  delete_link(spec->veth);
+  create_veth(spec, pid);
+  enter_network(pid);
+  configure_inside(spec);
 }

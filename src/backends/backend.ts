@@ -1,8 +1,11 @@
+import type { Readable } from 'node:stream'
 import type { SocketIdentity } from '../agent/socket.ts'
 import type { Capabilities } from '../model/capabilities.ts'
 import type { BackendName, EnvironmentRecord, Instance, Source } from '../model/environment.ts'
-import type { EnvironmentId } from '../model/ids.ts'
+import type { FileChange } from '../model/file-change.ts'
+import type { EnvironmentId, SnapshotId } from '../model/ids.ts'
 import type { Settings } from '../model/settings.ts'
+import type { Captured, SnapshotRecord } from '../model/snapshot.ts'
 
 /** What an environment knows about itself. */
 export interface Identity {
@@ -54,27 +57,133 @@ export interface BackendContext {
   readonly exclusively: <T>(resource: string, what: string, work: () => Promise<T>) => Promise<T>
 }
 
+/** What a backend needs to bring a snapshot to life; opaque to everyone else. */
+export type SnapshotImage = SnapshotRecord['image']
+
+export interface CaptureResult {
+  readonly image: SnapshotImage
+  readonly captured: readonly Captured[]
+  readonly imagesBytes: number
+  readonly phases: readonly { readonly name: string; readonly ms: number }[]
+}
+
+/** What an environment made from a snapshot is to be. */
+export interface MaterializeSpec extends Pick<EnvironmentRecord, 'id' | 'limits' | 'net'> {
+  readonly snapshot: SnapshotRecord
+  readonly identity: Identity
+  /** the instance of the same environment that this one takes over from */
+  readonly replaces: Instance | null
+  /** a successor goes on with the connections to outside; in a copy they are closed */
+  readonly role: 'successor' | 'copy'
+}
+
+/** The files of an environment, a snapshot or a base; what else it is, only its backend knows. */
+export interface View {
+  readonly kind: string
+}
+
+export interface ChangesOptions {
+  /** only these paths inside and what is below them */
+  readonly paths?: readonly string[]
+  /** what was below a deleted directory is counted in it (default), or listed as well */
+  readonly deletions?: 'counted' | 'listed'
+  /** `found` (default): a deletion and an addition of the same file are one rename */
+  readonly renames?: 'found' | 'ignored'
+}
+
+export interface CopySpec {
+  /** path inside; a directory comes with all below it */
+  readonly from: string
+  /** path below the directory copied into; empty: that directory, which takes `from`'s entries */
+  readonly to: string
+}
+
+export interface CopyOptions {
+  /** who everything belongs to; `keep`: the ids that it has inside */
+  readonly owner: { readonly uid: number; readonly gid: number } | 'keep'
+}
+
+export interface CopyReport {
+  readonly entries: number
+  readonly bytes: number
+  /** paths inside of devices and sockets, which mean nothing outside */
+  readonly leftOut: readonly string[]
+}
+
+/** Reading files from outside. A running environment may change meanwhile; pause it to be exact. */
+export interface BackendFiles {
+  /** an environment as it is now */
+  view(id: EnvironmentId, instance: Instance): View
+  snapshotView(snapshot: SnapshotRecord): View
+  /** what an environment or snapshot started from, before anything was written inside */
+  baseView(view: View): View
+  /** what became of the files of `a` in `b`, sorted by path */
+  changes(a: View, b: View, options?: ChangesOptions): Promise<FileChange[]>
+  /** a change between the two as a patch; empty for what has no text */
+  patch(change: FileChange, a: View, b: View): Promise<string>
+  /** a regular file's content; symlinks are not followed */
+  openFile(view: View, path: string): Promise<Readable>
+  /** SHA-256 in hex by path, null for what is no regular file */
+  digests(view: View, paths: readonly string[]): Promise<Map<string, string | null>>
+  /** copies into an existing directory of the host, without set-id bits */
+  copyOut(
+    view: View,
+    dir: string,
+    specs: readonly CopySpec[],
+    options: CopyOptions,
+  ): Promise<CopyReport>
+}
+
 /** A mechanism that environments are made with. */
 export interface Backend {
   readonly name: BackendName
   readonly capabilities: Capabilities
+  readonly files: BackendFiles
+  /** makes what is stored reachable, as after a reboot */
+  ready(): Promise<void>
   /** refuses a source it cannot serve, before anything is made; says where shells start in it */
   validate(source: Source): Promise<{ workdir: string }>
   create(spec: CreateSpec): Promise<Instance>
+  /**
+   * Takes files and, in full mode, processes. In full mode the environment is frozen afterwards and
+   * waits for a successor, or for `uncapture`.
+   */
+  capture(
+    id: EnvironmentId,
+    instance: Instance,
+    snapshot: SnapshotId,
+    mode: 'full' | 'filesystem',
+  ): Promise<CaptureResult>
+  /** undoes a capture, whatever step it ended at */
+  uncapture(id: EnvironmentId, instance: Instance, snapshot: SnapshotId): Promise<void>
+  materialize(spec: MaterializeSpec): Promise<Instance>
+  /** ends every instance of this environment but `keep`, which has the network link again */
+  retire(id: EnvironmentId, keep: Instance | null): Promise<void>
+  /** removes what a snapshot holds */
+  discard(snapshot: SnapshotId): Promise<void>
+  /** flushes a snapshot to disk; says how large its files are */
+  flush(snapshot: SnapshotRecord): Promise<{ filesBytes: number }>
   /** where the agent of this instance listens */
   address(id: EnvironmentId, instance: Instance): AgentAddress
   /** replaces what the environment reads of itself in /run/forkpoint/identity.json */
-  identify(id: EnvironmentId, identity: Identity): Promise<void>
+  identify(id: EnvironmentId, instance: Instance, identity: Identity): Promise<void>
   isAlive(instance: Instance): boolean
   inspect(id: EnvironmentId, instance: Instance): Promise<InstanceState>
-  pause(id: EnvironmentId): Promise<void>
-  resume(id: EnvironmentId): Promise<void>
-  stats(id: EnvironmentId): Promise<InstanceStats>
+  pause(id: EnvironmentId, instance: Instance): Promise<void>
+  resume(id: EnvironmentId, instance: Instance): Promise<void>
+  stats(id: EnvironmentId, instance: Instance): Promise<InstanceStats>
   /** removes all that is or may be there under this id, also what a killed `create` left */
   destroy(id: EnvironmentId): Promise<void>
-  /** ids of which something is there, for finding what no record knows */
-  remnants(): Promise<readonly EnvironmentId[]>
+  /** what is there, for finding what no record knows */
+  remnants(): Promise<readonly Remnant[]>
   /** gives back what is held for all environments together, once there is none */
   release(): Promise<void>
   check(): Promise<readonly Check[]>
+}
+
+/** Something of an environment that was found on the machine. */
+export interface Remnant {
+  readonly id: EnvironmentId
+  /** whether it belongs to this instance of the environment */
+  isPartOf(instance: Instance): boolean
 }

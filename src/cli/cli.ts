@@ -5,6 +5,11 @@ import { readGlobals } from './globals.ts'
 
 export type Screen = Writable & { readonly isTTY?: boolean; readonly columns?: number }
 
+/** How wide it is; undefined if it is no terminal, or one that does not say. */
+export function columnsOf({ columns }: Screen): number | undefined {
+  return columns === 0 ? undefined : columns
+}
+
 export interface Streams {
   readonly stdout: Screen
   readonly stderr: Screen

@@ -1,6 +1,8 @@
 import type { Command } from 'commander'
 
 export const envArgument = 'id, unique beginning of an id, or name'
+export const snapshotArgument = 'id, unique beginning of an id, or name of a snapshot'
+export const branchArgument = 'environment or snapshot, by id, unique beginning of an id, or name'
 
 /** Examples after the options: the command line, and what it is good for. */
 export function addExamples(command: Command, examples: readonly [line: string, why: string][]) {

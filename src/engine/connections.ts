@@ -12,22 +12,29 @@ export interface Connections {
   closeAll(): Promise<void>
 }
 
-export function connections(addressOf: (id: EnvironmentId) => AgentAddress | null): Connections {
+export function connections(
+  addressOf: (id: EnvironmentId) => Promise<AgentAddress | null>,
+): Connections {
   const open = new Map<EnvironmentId, Promise<AgentConnection>>()
+  const live = new Map<EnvironmentId, AgentConnection>()
 
   const connect = async (id: EnvironmentId): Promise<AgentConnection> => {
-    const address = addressOf(id)
+    const address = await addressOf(id)
     if (!address) throw new ConflictError(`environment ${id} has no running agent`)
     const connection = await openConnection(await openAgentSocket(address.path, address.identity))
-    void connection.closed.then(() => open.delete(id))
     return connection
   }
 
-  const close = async (id: EnvironmentId): Promise<void> => {
-    const pending = open.get(id)
+  /** Another one may have taken its place by the time it is found to be over. */
+  const drop = (id: EnvironmentId, over: Promise<AgentConnection>): void => {
+    if (open.get(id) !== over) return
     open.delete(id)
-    const connection = await pending?.catch(() => null)
-    await connection?.close()
+    live.delete(id)
+  }
+
+  /** One that is still being made waits for what its environment is going through; leave it. */
+  const close = async (id: EnvironmentId): Promise<void> => {
+    await live.get(id)?.close()
   }
 
   return {
@@ -36,12 +43,18 @@ export function connections(addressOf: (id: EnvironmentId) => AgentAddress | nul
       if (known) return known
       const pending = connect(id)
       open.set(id, pending)
-      pending.catch(() => open.delete(id))
+      pending.then(
+        (connection) => {
+          live.set(id, connection)
+          return connection.closed.then(() => drop(id, pending))
+        },
+        () => drop(id, pending),
+      )
       return pending
     },
     close,
     closeAll: async () => {
-      await Promise.all([...open.keys()].map(close))
+      await Promise.all([...live.keys()].map(close))
     },
   }
 }

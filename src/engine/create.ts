@@ -1,5 +1,4 @@
 import { realpath } from 'node:fs/promises'
-import { configure, setIdentity } from '../agent/environment.ts'
 import { parseCidr } from '../model/cidr.ts'
 import type {
   BackendName,
@@ -9,18 +8,23 @@ import type {
   Source,
   SourceRequest,
 } from '../model/environment.ts'
-import { InvalidInputError, NotFoundError, UnsupportedError } from '../model/errors.ts'
-import { type EnvironmentId, newEnvironmentId } from '../model/ids.ts'
-import { type Name, parseName } from '../model/names.ts'
+import { InvalidInputError, NotFoundError } from '../model/errors.ts'
+import { newEnvironmentId } from '../model/ids.ts'
+import { parseName } from '../model/names.ts'
 import { quote } from '../model/quote.ts'
 import { formatSource, parseSource } from '../model/source.ts'
 import { killPoint } from '../system/kill-points.ts'
+import { introduce } from './agents.ts'
 import type { Engine } from './engine.ts'
-import { identityOf } from './identity.ts'
+import { createFromSnapshot, snapshotSource } from './from-snapshot.ts'
+import { hostnameOf, identityOf } from './identity.ts'
 import { releaseIfUnused } from './remove.ts'
 
 export interface CreateOptions {
-  /** what its files are: `host` (default), `dir:PATH`, `rootfs:PATH`, or the same as an object */
+  /**
+   * what its files are: `host` (default), `dir:PATH`, `rootfs:PATH`, or the same as an object.
+   * `snapshot:ID` is a fork of it, which takes a name and labels only
+   */
   readonly from?: string | SourceRequest
   readonly name?: string
   readonly backend?: BackendName
@@ -40,6 +44,8 @@ export interface CreateOptions {
 /** Makes an environment and waits until its agent answers. */
 export async function create(engine: Engine, options: CreateOptions): Promise<EnvironmentRecord> {
   options.signal?.throwIfAborted()
+  const snapshot = snapshotSource(options)
+  if (snapshot !== undefined) return await createFromSnapshot(engine, snapshot, options)
   const draft = await plan(engine, options)
   const backend = engine.backend(draft.backend)
   await using _lease = await engine.store.leases.acquire(`env:${draft.id}`, 'create')
@@ -52,7 +58,7 @@ export async function create(engine: Engine, options: CreateOptions): Promise<En
     const instance = await backend.create({ ...draft, identity: identityOf(draft) })
     engine.store.environments.update(draft.id, { instance })
     killPoint('create:instance')
-    await introduce(engine, draft)
+    await introduce(engine, draft, instance)
     killPoint('create:introduced')
     options.signal?.throwIfAborted()
     const record = engine.store.transaction(() => {
@@ -97,7 +103,7 @@ async function resolveSource(from: string | SourceRequest): Promise<Source> {
     case 'dockerfile':
       return { kind: 'dockerfile', dir: await existing(request.dir) }
     case 'snapshot':
-      throw new UnsupportedError('fork', 'this version cannot create from a snapshot')
+      throw new InvalidInputError('an environment from a snapshot is a fork of it')
     default:
       return request
   }
@@ -124,26 +130,6 @@ function checkVariables(env: Readonly<Record<string, string>>): Readonly<Record<
 function absolute(path: string): string {
   if (path.startsWith('/') && !path.includes('\0')) return path
   throw new InvalidInputError(`not an absolute path: ${quote(path)}`)
-}
-
-/** Names allow what hostnames do not. */
-function hostnameOf(name: Name | null, id: EnvironmentId): string {
-  return (name ?? id)
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9-]/g, '-')
-    .replace(/-+$/, '')
-}
-
-/** Tells the agent who it is and what its commands start with. */
-async function introduce(engine: Engine, record: EnvironmentRecord): Promise<void> {
-  const connection = await engine.connections.to(record.id)
-  const { hostname, machineId } = identityOf(record)
-  await setIdentity(connection, { hostname, machineId })
-  await configure(connection, {
-    env: record.env,
-    cwd: record.workdir,
-    shell: engine.settings.shell.program,
-  })
 }
 
 async function undo(engine: Engine, record: EnvironmentRecord): Promise<void> {

@@ -6,13 +6,16 @@ import { PrerequisiteError } from '../model/errors.ts'
 import type { Settings } from '../model/settings.ts'
 import { openStore, type Store } from '../store/open-store.ts'
 import { type Connections, connections } from './connections.ts'
+import { type Flushes, flushes } from './durability.ts'
 import { reconcile } from './reconcile.ts'
+import { settled } from './settled.ts'
 
 /** What every operation works with. */
 export interface Engine extends AsyncDisposable {
   readonly settings: Settings
   readonly store: Store
   readonly connections: Connections
+  readonly flushes: Flushes
   backend(name: BackendName): Backend
   /** Runs `work` while no other operation, of this process or another, has the same resource. */
   exclusively<T>(resource: string, what: string, work: () => Promise<T>): Promise<T>
@@ -34,13 +37,16 @@ export async function openEngine(settings: Settings): Promise<Engine> {
     backends.set(name, known)
     return known
   }
-  const open = connections((id) => {
+  const open = connections(async (id) => {
+    await settled(store, id)
     const record = store.environments.get(id)
     return record?.instance ? backend(record.backend).address(id, record.instance) : null
   })
   const engine: Engine = {
     ...{ settings, store, backend, exclusively, connections: open },
+    flushes: flushes(() => engine),
     [Symbol.asyncDispose]: async () => {
+      await engine.flushes.all()
       await open.closeAll()
       store.close()
     },

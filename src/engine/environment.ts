@@ -4,20 +4,29 @@ import type { AgentConnection } from '../agent/connection.ts'
 import { closeShell, listShells, type ShellInfo } from '../agent/environment.ts'
 import { type ExecSpec, execCommand } from '../agent/exec.ts'
 import { listTerminals, type TerminalInfo } from '../agent/terminals.ts'
-import type { InstanceStats } from '../backends/backend.ts'
+import type { CopyReport, InstanceStats } from '../backends/backend.ts'
 import type { Capabilities } from '../model/capabilities.ts'
 import type { EnvironmentRecord, EnvironmentStatus } from '../model/environment.ts'
 import { ConflictError } from '../model/errors.ts'
 import type { EnvironmentId } from '../model/ids.ts'
+import type { ApplyOptions, ApplyReport } from './apply.ts'
+import { applyFrom, type DiffOptions, diffBetween, exportFrom, type FilesDiff } from './compare.ts'
 import type { Engine } from './engine.ts'
 import { type ExecOptions, type ExecResult, execSpec, resultOf } from './exec-options.ts'
+import type { ExportOptions } from './export.ts'
 import { EnvironmentFiles } from './files.ts'
+import type { ForkOptions } from './fork.ts'
+import { type LogEntry, logEntry } from './history/log.ts'
 import { liveRecord, markDead } from './liveness.ts'
 import { pause, resume } from './pause.ts'
 import { EnvironmentPorts } from './ports.ts'
+import { promote } from './promote.ts'
 import { remove } from './remove.ts'
 import { rename } from './rename.ts'
+import { restore, revive } from './restore.ts'
 import { Shell } from './shell.ts'
+import { release, type SnapshotOptions, snapshot } from './snapshot.ts'
+import { Snapshot } from './snapshot-handle.ts'
 
 /** What `ls` shows of an environment. */
 export type EnvironmentInfo = Omit<EnvironmentRecord, 'instance'>
@@ -29,8 +38,14 @@ export type SpawnOptions = Omit<ExecOptions, 'onStdout' | 'onStderr' | 'stdin'> 
   readonly id?: string
 }
 
+export interface PauseOptions {
+  /** keeps only a snapshot, and gives back the memory */
+  readonly release?: boolean
+}
+
 /** A live computer: files, processes, terminals. */
 export class Environment {
+  readonly kind = 'environment'
   readonly id: EnvironmentId
   /** Files inside: read, write, list, upload, download, watch. */
   readonly files: EnvironmentFiles
@@ -141,16 +156,77 @@ export class Environment {
   }
 
   /** Freezes every process; nothing inside notices. */
-  async pause(): Promise<void> {
-    this.#record = await pause(this.#engine, this.id)
+  async pause(options: PauseOptions = {}): Promise<void> {
+    if (options.release) await release(this.#engine, this.id)
+    else await pause(this.#engine, this.id)
+    this.refresh()
   }
 
+  /** Goes on; one that was released, or died with its host, comes back from its head. */
   async resume(): Promise<void> {
-    this.#record = await resume(this.#engine, this.id)
+    const { status, head } = this.refresh()
+    const asleep = status === 'released' || (status === 'dead' && head !== null)
+    this.#record = await (asleep ? revive : resume)(this.#engine, this.id)
   }
 
   async stats(): Promise<InstanceStats> {
-    return this.#engine.backend(this.backend).stats(liveRecord(this.#engine, this.id).id)
+    const { instance } = liveRecord(this.#engine, this.id)
+    return this.#engine.backend(this.backend).stats(this.id, instance)
+  }
+
+  /**
+   * Takes a snapshot of files, processes and terminals together. The environment continues.
+   *
+   * @example
+   * const ready = await env.snapshot({ name: 'ready' })
+   */
+  async snapshot(options: SnapshotOptions = {}): Promise<Snapshot> {
+    const record = await snapshot(this.#engine, this.id, options)
+    this.refresh()
+    return new Snapshot(this.#engine, record, (made) => new Environment(this.#engine, made))
+  }
+
+  /** Becomes what the snapshot holds, in place. */
+  async restore(to: Snapshot | string): Promise<void> {
+    const reference = typeof to === 'string' ? to : to.id
+    this.#record = await restore(this.#engine, this.id, reference)
+  }
+
+  /** New environments that go on from here; this one goes on too. */
+  async fork(count = 1, options: Omit<ForkOptions, 'count'> = {}): Promise<Environment[]> {
+    const base = await this.snapshot()
+    return base.fork(count, options)
+  }
+
+  /** Becomes what another environment, or a snapshot, is: the branch to keep. */
+  async promote(from: Environment | Snapshot): Promise<void> {
+    this.#record = await promote(this.#engine, from.id, this.id)
+  }
+
+  /**
+   * What became of the files on the way from here to another environment or snapshot; without one,
+   * what was changed here since the last snapshot.
+   *
+   * @example
+   * const { changes, patch } = await env.diff(undefined, { patch: 'text' })
+   */
+  diff(to?: Environment | Snapshot, options: DiffOptions = {}): Promise<FilesDiff> {
+    return diffBetween(this.#engine, this.id, to?.id, options)
+  }
+
+  /** Copies its working directory, or the paths named, into a new directory of the host. */
+  export(dir: string, options: ExportOptions = {}): Promise<CopyReport> {
+    return exportFrom(this.#engine, this.id, dir, options)
+  }
+
+  /** Makes its changes in a directory of the host: all, or none if that changed there as well. */
+  apply(dir: string, options: ApplyOptions = {}): Promise<ApplyReport> {
+    return applyFrom(this.#engine, this.id, dir, options)
+  }
+
+  /** Everything that was done with it, oldest first, with the time that each step took. */
+  async log(): Promise<LogEntry[]> {
+    return this.#engine.store.journal.list(this.id).map(logEntry)
   }
 
   async rename(name: string): Promise<void> {

@@ -58,7 +58,11 @@ export function execSpec(
       throw unfit('shell', 'a process runs in no shell; leave out one of them')
     return { ...common, mode, user }
   }
-  if (user !== undefined) throw unfit('user', 'a shell keeps its user; add mode: "process"')
+  if (user !== undefined)
+    throw unfit(
+      'user',
+      'a shell keeps its user; run a process instead (mode: "process", or --process)',
+    )
   return { ...common, mode, shell }
 }
 

@@ -2,11 +2,22 @@ import { hostFacts } from '../config/host-facts.ts'
 import type { Flags } from '../config/layers.ts'
 import { type LoadedSettings, loadSettings } from '../config/load-settings.ts'
 import type { EnvironmentStatus } from '../model/environment.ts'
+import type { SnapshotId } from '../model/ids.ts'
+import type { SnapshotRecord } from '../model/snapshot.ts'
 import { type CreateOptions, create } from './create.ts'
 import { type Doctor, doctor } from './doctor.ts'
 import { type Engine, openEngine } from './engine.ts'
 import { Environment } from './environment.ts'
+import type { RemovalOptions } from './history/removal.ts'
+import type { PrunePlan } from './history/retention.ts'
+import { buildTree, type TreeNode, treeAround } from './history/tree.ts'
+import type { Usage } from './history/usage.ts'
 import { markDead } from './liveness.ts'
+import { measureUsage } from './measure-usage.ts'
+import { type PruneOptions, prune, removeSnapshots } from './prune.ts'
+import { findReferent } from './reference.ts'
+import { Snapshot } from './snapshot-handle.ts'
+import { listSnapshots, type SnapshotFilter } from './snapshot-record.ts'
 
 export interface OpenOptions {
   /** settings that come before variables and files, as `forkpoint config` names them */
@@ -21,13 +32,14 @@ export interface ListOptions {
 }
 
 /**
- * Live environments on this machine.
+ * Live environments on this machine, and the tree of their snapshots.
  *
  * @example
  * await using fp = await Forkpoint.open()
  * const env = await fp.create({ from: 'host', name: 'try' })
- * const { stdout } = await env.exec('uname -s')
- * await env.remove()
+ * const ready = await env.snapshot({ name: 'ready' })
+ * const tries = await ready.fork(3)
+ * await env.restore(ready)
  */
 export class Forkpoint implements AsyncDisposable {
   readonly #engine: Engine
@@ -75,11 +87,84 @@ export class Forkpoint implements AsyncDisposable {
     return records.map((record) => new Environment(this.#engine, record))
   }
 
+  /** By id, unique beginning of an id, or name. */
+  async snapshot(reference: string): Promise<Snapshot> {
+    return this.#snapshot(this.#engine.store.snapshots.resolve(reference))
+  }
+
+  /**
+   * Oldest first.
+   *
+   * @example
+   * const tested = await fp.snapshots({ environment: 'web', labels: { stage: 'tested' } })
+   */
+  async snapshots(filter: SnapshotFilter = {}): Promise<Snapshot[]> {
+    const records = listSnapshots(this.#engine, filter)
+    return records.map((record) => this.#snapshot(record))
+  }
+
+  /** Whatever has this id or name: an environment or a snapshot. */
+  async find(reference: string): Promise<Environment | Snapshot> {
+    markDead(this.#engine)
+    const found = findReferent(this.#engine.store, reference)
+    if (found.kind === 'snapshot') return this.#snapshot(found.record)
+    return new Environment(this.#engine, found.record)
+  }
+
+  /**
+   * All snapshots and environments as one forest, or the tree that one of them is part of.
+   *
+   * @example
+   * for (const root of await fp.tree()) console.log(root.kind, root.name)
+   */
+  async tree(around?: string): Promise<TreeNode[]> {
+    markDead(this.#engine)
+    const { snapshots, environments } = this.#engine.store
+    const roots = buildTree(snapshots.list(), environments.list())
+    if (around === undefined) return roots
+    return treeAround(roots, findReferent(this.#engine.store, around).record.id)
+  }
+
+  /** What snapshots and environments take of disk and memory. */
+  usage(): Promise<Usage> {
+    return measureUsage(this.#engine)
+  }
+
+  /**
+   * Removes the snapshots that no rule keeps. What an environment or a kept snapshot builds on always
+   * stays; without any rule, only that does.
+   *
+   * @example
+   * const { remove } = await fp.prune({ keepLast: 3, keepNamed: true, dryRun: true })
+   */
+  prune(options: PruneOptions = {}): Promise<PrunePlan> {
+    return prune(this.#engine, options)
+  }
+
+  /**
+   * Removes these snapshots together, or none of them if something else needs one.
+   *
+   * @example
+   * await fp.removeSnapshots(['draft-1', 'draft-2'], { cascade: true })
+   */
+  async removeSnapshots(
+    references: readonly string[],
+    options: RemovalOptions = {},
+  ): Promise<readonly SnapshotId[]> {
+    const { snapshots } = this.#engine.store
+    const ids = references.map((reference) => snapshots.resolve(reference).id)
+    return await removeSnapshots(this.#engine, ids, options)
+  }
+
   async close(): Promise<void> {
     await this.#engine[Symbol.asyncDispose]()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close()
+  }
+
+  #snapshot(record: SnapshotRecord): Snapshot {
+    return new Snapshot(this.#engine, record, (made) => new Environment(this.#engine, made))
   }
 }

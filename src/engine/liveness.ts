@@ -1,4 +1,4 @@
-import type { EnvironmentRecord } from '../model/environment.ts'
+import type { EnvironmentRecord, Instance } from '../model/environment.ts'
 import { ConflictError } from '../model/errors.ts'
 import type { EnvironmentId } from '../model/ids.ts'
 import type { Engine } from './engine.ts'
@@ -16,14 +16,19 @@ export function markDead(engine: Engine): void {
   }
 }
 
+export type LiveRecord = EnvironmentRecord & { readonly instance: Instance }
+
 /** The record of an environment that exists and whose processes do. */
-export function liveRecord(engine: Engine, id: EnvironmentId): EnvironmentRecord {
+export function liveRecord(engine: Engine, id: EnvironmentId): LiveRecord {
   const record = engine.store.environments.resolve(id)
   const status = hasDied(engine, record) ? 'dead' : record.status
-  if (status === 'running' || status === 'paused') return record
+  const { instance } = record
+  if (instance && (status === 'running' || status === 'paused')) return { ...record, instance }
   const name = record.name ?? id
+  const revivable = status === 'released' || (status === 'dead' && record.head !== null)
+  const removable = status === 'dead' ? `remove it with \`forkpoint rm ${name}\`` : 'try again'
   throw new ConflictError(`environment ${name} is ${status}`, {
-    remedy: status === 'dead' ? `remove it with \`forkpoint rm ${name}\`` : 'try again',
+    remedy: revivable ? `bring it back with \`forkpoint resume ${name}\`` : removable,
   })
 }
 

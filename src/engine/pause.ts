@@ -25,7 +25,7 @@ async function change(
   const backend = engine.backend(record.backend)
   const operation = store.journal.begin(kind, id)
   try {
-    await (kind === 'pause' ? backend.pause(id) : backend.resume(id))
+    await backend[kind](id, record.instance)
   } catch (error) {
     store.journal.fail(operation, error)
     throw error

@@ -1,9 +1,10 @@
 import type { EnvironmentRecord } from '../model/environment.ts'
 import { ForkpointError } from '../model/errors.ts'
-import type { EnvironmentId } from '../model/ids.ts'
+import { type EnvironmentId, isSnapshotId } from '../model/ids.ts'
 import type { Operation } from '../store/journal.ts'
 import type { Engine } from './engine.ts'
 import { markDead } from './liveness.ts'
+import { completePrune } from './prune.ts'
 import { releaseIfUnused } from './remove.ts'
 
 /**
@@ -13,6 +14,7 @@ import { releaseIfUnused } from './remove.ts'
  * be put right must not keep the command from working: it stays listed, to be removed again.
  */
 export async function reconcile(engine: Engine): Promise<void> {
+  if (engine.store.snapshots.list().length > 0) await engine.backend('native').ready()
   const recovered = await recoverAbandoned(engine)
   markDead(engine)
   const removed = await removeOrphans(engine)
@@ -34,32 +36,59 @@ async function recover(engine: Engine, operation: Operation): Promise<void> {
   const { kind, environmentId: id } = operation
   const { journal } = engine.store
   try {
+    if (kind === 'prune') return await completePrune(engine, operation)
     if (id !== null) {
-      await engine.exclusively(`env:${id}`, `recovering ${kind}`, () => putRight(engine, kind, id))
+      await engine.exclusively(`env:${id}`, `recovering ${kind}`, () =>
+        putRight(engine, operation, id),
+      )
     }
     journal.rolledBack(operation)
   } catch (error) {
-    journal.fail(operation, error)
+    // What is only half given back is tried again by the next process; this one goes on without.
+    if (removals.has(kind)) journal.fail(operation, error)
+    else if (!(error instanceof ForkpointError)) throw error
   }
 }
 
-async function putRight(engine: Engine, kind: string, id: EnvironmentId): Promise<void> {
+/** Put right by taking something away; what is left of that stays listed, and can be removed. */
+const removals = new Set(['create', 'fork', 'remove', 'prune'])
+
+async function putRight(engine: Engine, operation: Operation, id: EnvironmentId): Promise<void> {
   const { environments } = engine.store
   const record = environments.get(id)
   if (record === undefined) return
-  if (isUndoneByRemoval(kind, record)) {
-    await engine.backend(record.backend).destroy(id)
+  const backend = engine.backend(record.backend)
+  if (isUndoneByRemoval(operation.kind, record)) {
+    await backend.destroy(id)
     environments.remove(id)
-  } else if (record.instance && (kind === 'pause' || kind === 'resume')) {
-    const status = await engine.backend(record.backend).inspect(id, record.instance)
-    environments.update(id, { status })
+    return
   }
+  // What was committed is in the record; every other life of the environment is not.
+  await backend.retire(id, record.instance)
+  await dropDraft(engine, record, operation)
+  if (!record.instance) return
+  environments.update(id, { status: await backend.inspect(id, record.instance) })
+}
+
+/** A snapshot that was not committed gives back what it took. */
+async function dropDraft(
+  engine: Engine,
+  record: EnvironmentRecord,
+  { payload }: Operation,
+): Promise<void> {
+  const { snapshots } = engine.store
+  const draft = isSnapshotId(payload.snapshot) ? snapshots.get(payload.snapshot) : undefined
+  if (draft?.status !== 'writing') return
+  const backend = engine.backend(record.backend)
+  if (record.instance) await backend.uncapture(record.id, record.instance, draft.id)
+  else await backend.discard(draft.id)
+  snapshots.remove(draft.id)
 }
 
 /** A create that was not finished never gave anything to anyone; a removal is completed. */
 function isUndoneByRemoval(kind: string, record: EnvironmentRecord): boolean {
   return (
-    (kind === 'create' && record.status === 'creating') ||
+    ((kind === 'create' || kind === 'fork') && record.status === 'creating') ||
     (kind === 'remove' && record.status === 'removing')
   )
 }
@@ -69,8 +98,10 @@ async function removeOrphans(engine: Engine): Promise<number> {
   const backend = engine.backend('native')
   let count = 0
   // What is there is listed before the records are read: a record is always written first.
-  for (const id of await backend.remnants()) {
-    if (environments.get(id) === undefined && (await removeOrphan(engine, id))) count += 1
+  for (const remnant of await backend.remnants()) {
+    const record = environments.get(remnant.id)
+    const known = record?.instance && remnant.isPartOf(record.instance)
+    if (!known && (await removeOrphan(engine, remnant.id))) count += 1
   }
   return count
 }
@@ -78,8 +109,13 @@ async function removeOrphans(engine: Engine): Promise<number> {
 /** Not while somebody has its lease, as `doctor` has those of its cells, which have no record. */
 async function removeOrphan(engine: Engine, id: EnvironmentId): Promise<boolean> {
   using lease = engine.store.leases.tryAcquire(`env:${id}`, 'removing what was left over')
-  if (!lease || engine.store.environments.get(id) !== undefined) return false
-  return tried(() => engine.backend('native').destroy(id))
+  if (!lease) return false
+  const record = engine.store.environments.get(id)
+  return await tried(() =>
+    record
+      ? engine.backend(record.backend).retire(id, record.instance)
+      : engine.backend('native').destroy(id),
+  )
 }
 
 /** Whether it succeeded. A failure is met again, and then told, by whoever needs it to succeed. */

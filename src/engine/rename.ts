@@ -16,7 +16,9 @@ export async function rename(
   const before = environments.resolve(id).name
   const record = environments.update(id, { name: next })
   try {
-    await engine.backend(record.backend).identify(id, identityOf(record))
+    if (record.instance) {
+      await engine.backend(record.backend).identify(id, record.instance, identityOf(record))
+    }
   } catch (error) {
     environments.update(id, { name: before })
     throw error

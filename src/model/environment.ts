@@ -35,7 +35,11 @@ export interface NetSpec {
   readonly allow: readonly string[]
 }
 
-export type EnvironmentStatus = 'creating' | 'running' | 'paused' | 'dead' | 'removing'
+/**
+ * `paused`: frozen, in memory. `released`: only its head snapshot is kept. `dead`: its processes
+ * ended without Forkpoint, as at a reboot; its files, and its head, are still there.
+ */
+export type EnvironmentStatus = 'creating' | 'running' | 'paused' | 'released' | 'dead' | 'removing'
 
 export type Json =
   | string

@@ -33,12 +33,25 @@ export function parseBytes(value: string | number): number {
 
 /** `30` (seconds), `30s`, `5m`, `500ms`, `2h` or `1d`, in milliseconds. */
 export function parseDuration(value: string | number): number {
-  const [, amount, unit = 's'] = durationShape.exec(String(value).trim()) ?? []
-  const ms = Math.round(Number(amount) * (msPerUnit[unit.toLowerCase()] ?? Number.NaN))
+  const ms = msOf(value)
   if (Number.isSafeInteger(ms) && ms <= longestTimerMs) return ms
   throw new InvalidInputError(`not a duration: ${quote(value)}`, {
     remedy: 'give seconds, or a number with ms, s, m, h or d, such as 500ms or 5m, up to 24d',
   })
+}
+
+/** How old something is: as a duration, but nobody waits for it, so that it may be years. */
+export function parseAge(value: string | number): number {
+  const ms = msOf(value)
+  if (Number.isSafeInteger(ms)) return ms
+  throw new InvalidInputError(`not an age: ${quote(value)}`, {
+    remedy: 'give seconds, or a number with s, m, h or d, such as 12h or 30d',
+  })
+}
+
+function msOf(value: string | number): number {
+  const [, amount, unit = 's'] = durationShape.exec(String(value).trim()) ?? []
+  return Math.round(Number(amount) * (msPerUnit[unit.toLowerCase()] ?? Number.NaN))
 }
 
 /** A number of CPUs, fractions allowed: `2`, `0.5`. */
@@ -57,6 +70,15 @@ export function parseCount(value: string | number): number {
   if (Number.isSafeInteger(count) && count > 0) return count
   throw new InvalidInputError(`not a count: ${quote(value)}`, {
     remedy: 'give a whole number of at least 1',
+  })
+}
+
+/** A whole number of things, perhaps none. */
+export function parseWhole(value: string | number): number {
+  const count = /^\d+$/.test(String(value).trim()) ? Number(value) : Number.NaN
+  if (Number.isSafeInteger(count)) return count
+  throw new InvalidInputError(`not a count: ${quote(value)}`, {
+    remedy: 'give a whole number, 0 or more',
   })
 }
 

@@ -1,4 +1,4 @@
-import type { BackendName, Json } from './environment.ts'
+import type { BackendName, EnvironmentRecord, Json } from './environment.ts'
 import type { EnvironmentId, SnapshotId } from './ids.ts'
 import type { Name } from './names.ts'
 
@@ -6,6 +6,20 @@ export type SnapshotStatus = 'writing' | 'ready' | 'failed'
 
 /** What a snapshot can really hold. */
 export type Captured = 'filesystem' | 'processes' | 'terminal'
+
+export interface SnapshotSizes {
+  /** bytes of files that this snapshot sealed; null until they were counted */
+  readonly filesBytes: number | null
+  /** bytes of process images */
+  readonly imagesBytes: number
+}
+
+export interface SnapshotTiming {
+  /** longest time that no process inside ran */
+  readonly pauseMs: number
+  readonly totalMs: number
+  readonly phases: readonly { readonly name: string; readonly ms: number }[]
+}
 
 /** An immutable node of the history tree. It outlives the environment it came from. */
 export interface SnapshotRecord {
@@ -20,8 +34,17 @@ export interface SnapshotRecord {
   readonly captured: readonly Captured[]
   readonly message: string
   readonly labels: Readonly<Record<string, string>>
+  /** free data of the caller's; null if none was given */
+  readonly metadata: Json
+  readonly sizes: SnapshotSizes
+  readonly timing: SnapshotTiming
   /** milliseconds since 1970 */
   readonly createdAt: number
+  /** what an environment made from it starts with */
+  readonly origin: Pick<
+    EnvironmentRecord,
+    'source' | 'limits' | 'net' | 'env' | 'workdir' | 'labels'
+  >
   /** what the backend needs to materialise it; opaque to everyone else */
   readonly image: { readonly [key: string]: Json }
 }

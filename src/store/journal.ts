@@ -28,11 +28,16 @@ export interface Journal {
   begin(kind: string, environmentId: EnvironmentId | null, payload?: Payload): Operation
   /** Before a step: its name, and what recovery must know if it is never finished. */
   phase(operation: Operation, name: string, patch?: Payload): Operation
-  finish(operation: Operation): Operation
+  /** It worked; the patch is what its history should tell: times, sizes. */
+  finish(operation: Operation, patch?: Payload): Operation
   /** It did not work, and the operation itself put everything back. */
   fail(operation: Operation, error: unknown): Operation
   /** Its process died, and recovery put everything back. */
   rolledBack(operation: Operation): Operation
+  /** What was ever done with an environment, oldest first. */
+  list(environmentId: EnvironmentId): Operation[]
+  /** Operations that have not ended, oldest first. */
+  open(): Operation[]
   /** Open operations whose process is gone, oldest first. */
   abandoned(): Operation[]
   /** Makes this process the owner of an abandoned one; undefined if another was faster. */
@@ -46,21 +51,32 @@ export function journal(db: Database): Journal {
     return row && fromRow(row)
   }
 
-  const close = (operation: Operation, state: OperationState, error: ErrorJson | null) => {
-    const closed = { ...operation, state, endedAt: Date.now(), error }
+  const close = (
+    operation: Operation,
+    state: OperationState,
+    { error = null, patch = {} }: { error?: ErrorJson | null; patch?: Payload } = {},
+  ) => {
+    const payload = { ...operation.payload, ...patch }
+    const closed = { ...operation, state, endedAt: Date.now(), error, payload }
     const changed = db.run(
-      `UPDATE journal SET state = ?, ended_at = ?, error = ? WHERE id = ? AND state = 'open'`,
+      `UPDATE journal SET state = ?, ended_at = ?, error = ?, payload = ?
+       WHERE id = ? AND state = 'open'`,
       state,
       closed.endedAt,
       error && JSON.stringify(error),
+      JSON.stringify(payload),
       operation.id,
     )
     if (changed === 0) throw notOpen(operation)
     return closed
   }
 
+  const open = (): Operation[] =>
+    db.all(`SELECT * FROM journal WHERE state = 'open' ORDER BY started_at, id`).map(fromRow)
+
   return {
     get,
+    open,
     begin: (kind, environmentId, payload = {}) => {
       const operation: Operation = {
         id: newOperationId(),
@@ -88,14 +104,17 @@ export function journal(db: Database): Journal {
       if (changed === 0) throw notOpen(operation)
       return next
     },
-    finish: (operation) => close(operation, 'done', null),
-    fail: (operation, error) => close(operation, 'failed', toJson(error)),
-    rolledBack: (operation) => close(operation, 'rolled_back', null),
-    abandoned: () =>
+    finish: (operation, patch = {}) => close(operation, 'done', { patch }),
+    fail: (operation, error) => close(operation, 'failed', { error: toJson(error) }),
+    rolledBack: (operation) => close(operation, 'rolled_back'),
+    list: (environmentId) =>
       db
-        .all(`SELECT * FROM journal WHERE state = 'open' ORDER BY started_at, id`)
-        .map(fromRow)
-        .filter(({ owner }) => !isAlive(owner)),
+        .all(
+          'SELECT * FROM journal WHERE environment_id = ? ORDER BY started_at, rowid',
+          environmentId,
+        )
+        .map(fromRow),
+    abandoned: () => open().filter(({ owner }) => !isAlive(owner)),
     claim: (operation) => claim(db, operation),
   }
 }

@@ -87,11 +87,22 @@ export function snapshots(db: Database): Snapshots {
   }
 }
 
-type Doc = Pick<SnapshotRecord, 'backend' | 'captured' | 'message' | 'labels' | 'image'>
+type Doc = Pick<
+  SnapshotRecord,
+  | 'backend'
+  | 'captured'
+  | 'message'
+  | 'labels'
+  | 'metadata'
+  | 'sizes'
+  | 'timing'
+  | 'origin'
+  | 'image'
+>
 
 function docOf(record: SnapshotRecord): string {
-  const { backend, captured, message, labels, image } = record
-  const doc: Doc = { backend, captured, message, labels, image }
+  const { backend, captured, message, labels, metadata, sizes, timing, origin, image } = record
+  const doc: Doc = { backend, captured, message, labels, metadata, sizes, timing, origin, image }
   return JSON.stringify(doc)
 }
 

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { placesOf } from '../../src/backends/native/places.ts'
 import { BackendError, type Environment } from '../../src/index.ts'
+import { environmentPlaces } from '../support/environment-places.ts'
 import { TemporaryDirectory } from '../support/temporary-directory.ts'
 import { TestHome } from '../support/test-home.ts'
 
@@ -80,7 +81,7 @@ describe('the host refuses to talk', () => {
 
   test('to a link to the socket of another environment', async () => {
     const victim = await fp.create()
-    const target = placesOf(home.path).env(victim.id).socket
+    const target = environmentPlaces(home.path, victim.id).socket
     const env = await afterwards(`ln -sf ${target} agent.sock`)
     await isRefusedQuickly(env)
     expect((await victim.exec('echo unharmed')).stdout).toBe('unharmed\n')
@@ -89,7 +90,7 @@ describe('the host refuses to talk', () => {
   test('and can still remove each of them', async () => {
     const env = await afterwards('rm agent.sock; mkdir -p agent.sock/a/b; chmod 0 .')
     await env.remove()
-    expect(existsSync(placesOf(home.path).env(env.id).dir)).toBe(false)
+    expect(existsSync(placesOf(home.path).env(env.id))).toBe(false)
   })
 })
 
@@ -100,7 +101,7 @@ describe('renaming an environment', () => {
     const env = await afterwards(`ln -sf ${files.file('precious')} identity.json`)
     await env.rename('renamed')
     expect(readFileSync(files.file('precious'), 'utf8')).toBe('host')
-    const { run } = placesOf(home.path).env(env.id)
+    const { run } = environmentPlaces(home.path, env.id)
     expect(statSync(join(run, 'identity.json')).isFile()).toBe(true)
     expect(JSON.parse(readFileSync(join(run, 'identity.json'), 'utf8')).name).toBe('renamed')
   })

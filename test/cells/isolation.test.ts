@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { placesOf } from '../../src/backends/native/places.ts'
 import { hostPids, statusField } from '../support/cell-processes.ts'
+import { environmentPlaces } from '../support/environment-places.ts'
 import { systemCall } from '../support/system-call.ts'
 import { TestHome } from '../support/test-home.ts'
 
@@ -146,7 +146,9 @@ describe('root inside sees and reaches only its own', () => {
   test('neither the store nor the files of another environment can be found', async () => {
     const other = await fp.create()
     await other.exec('echo private > /root/private')
-    expect(existsSync(join(placesOf(home.path).env(other.id).upper, 'root/private'))).toBe(true)
+    expect(existsSync(join(environmentPlaces(home.path, other.id).upper, 'root/private'))).toBe(
+      true,
+    )
     expect(await codeOf(`ls ${home.path}`)).not.toBe(0)
     expect(await codeOf('cat /root/private')).not.toBe(0)
     expect(await sh(`grep -o "${other.id}" /proc/self/mountinfo /proc/self/mounts`)).toBe('')
@@ -188,7 +190,7 @@ describe('users inside are others on the host', () => {
 
   test('files made inside belong to shifted ids on the disk', async () => {
     await sh('echo x > /root/made; echo x > /root/daemons; chown 1:65534 /root/daemons')
-    const { upper } = placesOf(home.path).env(env.id)
+    const { upper } = environmentPlaces(home.path, env.id)
     const ownerOf = (name: string) => {
       const { uid, gid } = statSync(join(upper, 'root', name))
       return [uid, gid]
@@ -199,7 +201,9 @@ describe('users inside are others on the host', () => {
 
   test('a setuid file made inside is not setuid root on the host', async () => {
     await sh('cp /usr/bin/id /root/suid && chmod 4755 /root/suid')
-    expect(statSync(join(placesOf(home.path).env(env.id).upper, 'root/suid')).uid).toBe(1_000_000)
+    expect(statSync(join(environmentPlaces(home.path, env.id).upper, 'root/suid')).uid).toBe(
+      1_000_000,
+    )
   })
 })
 

@@ -4,9 +4,9 @@ import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
-import { placesOf } from '../../src/backends/native/places.ts'
 import { BackendError } from '../../src/index.ts'
-import { killPoints } from '../../src/system/kill-points.ts'
+import { environmentPlaces } from '../support/environment-places.ts'
+import { killWalks } from '../support/kill-walks.ts'
 import { expectNothing, remainsOf } from '../support/remains.ts'
 import { runProgram } from '../support/run-program.ts'
 import { TestHome } from '../support/test-home.ts'
@@ -16,8 +16,6 @@ afterAll(() => home[Symbol.asyncDispose]())
 afterEach(() => home.removeAll())
 
 const killed = { exitCode: null, signal: 'SIGKILL' }
-
-const pointsOf = (verb: string) => killPoints.filter((point) => point.startsWith(`${verb}:`))
 
 /** The name is free, and an environment of that name works. */
 async function isUsable(name: string): Promise<void> {
@@ -29,7 +27,7 @@ async function isUsable(name: string): Promise<void> {
 }
 
 describe('a create that is killed', () => {
-  test.each(pointsOf('create').filter((point) => point !== 'create:finished'))(
+  test.each(killWalks.create.filter((point) => point !== 'create:finished'))(
     'at %s leaves nothing once the store is opened again',
     async (point) => {
       const variables = { FORKPOINT_KILL_AT: point }
@@ -41,7 +39,7 @@ describe('a create that is killed', () => {
     },
   )
 
-  test('after it was finished leaves a running environment', async () => {
+  test('at create:finished leaves a running environment', async () => {
     const variables = { FORKPOINT_KILL_AT: 'create:finished' }
     expect(await runProgram(home, ['create', 'victim'], variables)).toMatchObject(killed)
     await using fp = await home.open()
@@ -54,7 +52,7 @@ describe('a create that is killed', () => {
     await using fp = await home.open()
     const bystander = await fp.create({ name: 'bystander' })
     await bystander.exec('X=kept')
-    for (const point of ['create:volume', 'create:cell'] as const) {
+    for (const point of ['create:volume', 'launch:alive'] as const) {
       await runProgram(home, ['create', 'victim', 'nat'], { FORKPOINT_KILL_AT: point })
       await using next = await home.open()
       expect((await next.list()).map(({ name }) => name)).toEqual(['bystander'])
@@ -65,7 +63,7 @@ describe('a create that is killed', () => {
 })
 
 describe('a remove that is killed', () => {
-  test.each(pointsOf('remove'))(
+  test.each(killWalks.remove)(
     'at %s is completed once the store is opened again',
     async (point) => {
       expect((await runProgram(home, ['create', 'victim', 'nat'])).stderr).toBe('')
@@ -83,7 +81,7 @@ describe('a remove that is killed', () => {
     const first = await home.open()
     const { id } = await first.get('stuck')
     await first.close()
-    const { upper } = placesOf(home.path).env(id)
+    const { upper } = environmentPlaces(home.path, id)
     writeFileSync(join(upper, 'immovable'), '')
     execFileSync('chattr', ['+i', join(upper, 'immovable')])
     try {

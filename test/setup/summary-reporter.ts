@@ -3,12 +3,17 @@
 import { writeFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import type { Reporter, TestCase, TestModule } from 'vitest/node'
+import { killPoints } from '../../src/system/kill-points.ts'
 
 export interface TestSummary {
   passed: number
   failed: number
   /** Tests that ran on real cells rather than on data. */
   realCells: number
+  /** Tests that took a workload to several branches. */
+  workloads: number
+  /** Moments at which a test killed Forkpoint and the next process put everything right. */
+  killPoints: number
   skipped: { test: string; reason: string }[]
   /** Files that broke before their tests could run, and errors outside of any test. */
   broken: string[]
@@ -29,10 +34,13 @@ function summarize(
 ): TestSummary {
   const tests = modules.flatMap((module) => [...module.children.allTests()])
   const ran = tests.filter((test) => ['passed', 'failed'].includes(test.result().state))
+  const passed = tests.filter((test) => test.result().state === 'passed')
   return {
-    passed: tests.filter((test) => test.result().state === 'passed').length,
+    passed: passed.length,
     failed: tests.filter((test) => ['failed', 'pending'].includes(test.result().state)).length,
     realCells: ran.filter((test) => realCellFolders.test(pathOf(test.module))).length,
+    workloads: passed.filter((test) => pathOf(test.module).startsWith('test/workloads/')).length,
+    killPoints: walkedKillPoints(passed).length,
     skipped: tests
       .filter((test) => test.result().state === 'skipped')
       .map((test) => ({ test: nameOf(test), reason: reasonOf(test) })),
@@ -41,6 +49,14 @@ function summarize(
       ...errors.map((error) => error.message?.split('\n')[0] ?? 'unknown error'),
     ],
   }
+}
+
+/** The tests of killed operations name the moment: "at snapshot:frozen leaves …". */
+function walkedKillPoints(passed: readonly TestCase[]): string[] {
+  const names = passed
+    .filter((test) => pathOf(test.module).startsWith('test/faults/killed-'))
+    .map((test) => test.name)
+  return killPoints.filter((point) => names.some((name) => name.includes(`at ${point} `)))
 }
 
 function brokeOutsideTests(module: TestModule): boolean {

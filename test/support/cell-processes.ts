@@ -1,13 +1,15 @@
 // The processes of an environment as the host sees them.
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { cgroupDirs } from '../../src/backends/native/cgroup.ts'
 import { detectLayout } from '../../src/backends/native/cgroup-layout.ts'
 import type { Environment } from '../../src/index.ts'
+import { environmentPlaces } from './environment-places.ts'
 import type { TestHome } from './test-home.ts'
 
 export function cgroupsOf(home: TestHome, env: Environment): string[] {
-  return cgroupDirs(detectLayout(), home.key, env.id)
+  const { dir } = environmentPlaces(home.path, env.id)
+  return cgroupDirs(detectLayout(), home.key, `${env.id}-${basename(dir)}`)
 }
 
 export function hostPids(home: TestHome, env: Environment): number[] {

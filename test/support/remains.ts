@@ -31,7 +31,7 @@ export const nothing: Remains = {
  * Every mount is also in the namespace of a cell that anyone makes at this moment, and keeps its
  * loop device for some milliseconds; all else must be gone at once.
  */
-export async function expectNothing(home: TestHome): Promise<void> {
+export async function expectNothing(home: Pick<TestHome, 'path' | 'key'>): Promise<void> {
   expect({ ...remainsOf(home), loopDevices: [] }).toEqual(nothing)
   await expect.poll(() => remainsOf(home), patiently).toEqual(nothing)
 }

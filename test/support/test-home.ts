@@ -1,4 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { placesOf } from '../../src/backends/native/places.ts'
 import { Forkpoint, type OpenOptions } from '../../src/index.ts'
@@ -25,11 +26,12 @@ export class TestHome implements AsyncDisposable {
     return fp
   }
 
-  /** Removes every environment, whatever state the test left it in. */
+  /** Removes every environment, whatever state the test left it in, and every snapshot. */
   async removeAll(): Promise<void> {
     await using fp = await Forkpoint.open({ settings: { home: this.path } })
     const all = await fp.list()
     await Promise.all(all.map((env) => env.remove()))
+    await fp.prune()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -38,7 +40,16 @@ export class TestHome implements AsyncDisposable {
     } finally {
       await Promise.all(this.#opened.map((fp) => fp.close()))
     }
+    this.#dropSnapshots()
     // Only if nothing is left: what a failure left behind is reported at the end of the run.
     rmSync(this.path, { recursive: true, force: true })
+  }
+
+  /** They keep the volume mounted; they go with it, whole. */
+  #dropSnapshots(): void {
+    const data = join(this.path, 'data')
+    if (readFileSync('/proc/self/mountinfo', 'utf8').includes(` ${data} `)) {
+      execFileSync('umount', [data], { stdio: 'pipe' })
+    }
   }
 }

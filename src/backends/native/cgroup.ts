@@ -197,10 +197,19 @@ async function removeCgroup(dir: string): Promise<void> {
       await sleep(1)
     }
   }
-  // The groups above are shared by all environments of this home; the last one out removes them.
+  await removeEmptyParents(dir)
+}
+
+/** The groups above are shared by all environments of this home; the last one out removes them. */
+async function removeEmptyParents(dir: string): Promise<void> {
   await rmdir(dirname(dir))
     .then(() => rmdir(dirname(dirname(dir))))
     .catch(() => {})
+}
+
+/** What is left of this home's groups when there is no environment; fine if there is nothing. */
+export async function removeHomeCgroups(layout: CgroupLayout, key: string): Promise<void> {
+  await Promise.all(cgroupDirs(layout, key, 'none').map(removeEmptyParents))
 }
 
 function cannotRemove(dir: string, cause: unknown): BackendError {
@@ -210,14 +219,14 @@ function cannotRemove(dir: string, cause: unknown): BackendError {
   })
 }
 
-/** Ids of the environments that have a cgroup under this home's key. */
-export async function cgroupIds(layout: CgroupLayout, key: string): Promise<Set<string>> {
+/** Names of the cgroups under this home's key, in any hierarchy. */
+export async function cgroupNames(layout: CgroupLayout, key: string): Promise<string[]> {
   const found = new Set<string>()
   for (const dir of cgroupDirs(layout, key, 'x')) {
     const entries = await readdir(dirname(dir), { withFileTypes: true }).catch(() => [])
     for (const entry of entries) if (entry.isDirectory()) found.add(entry.name)
   }
-  return found
+  return [...found]
 }
 
 async function processesIn(dir: string): Promise<number[]> {

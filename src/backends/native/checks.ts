@@ -79,7 +79,7 @@ async function checkPrograms(): Promise<Finding> {
   return 'cell, agent, mount, mkfs.ext4'
 }
 
-async function checkCgroups({ layout }: Machine): Promise<Finding> {
+async function checkCgroups({ native: { layout } }: Machine): Promise<Finding> {
   const freezer = layout.unified ? `v2 at ${layout.unified}` : `v1 freezer at ${layout.freezer}`
   if (layout.unified === null && layout.freezer === null) {
     return { status: 'fail', found: 'no hierarchy', remedy: 'mount cgroup2 on /sys/fs/cgroup' }
@@ -95,7 +95,7 @@ async function checkCgroups({ layout }: Machine): Promise<Finding> {
   return `${freezer}; limits: ${versions.join(', ')}`
 }
 
-async function checkStore({ places }: Machine): Promise<Finding> {
+async function checkStore({ native: { places } }: Machine): Promise<Finding> {
   const [home, root, space] = await Promise.all([stat(places.home), stat('/'), statfs(places.home)])
   const free = space.bavail * space.bsize
   const kind = home.dev === root.dev ? 'volume file on the root file system' : 'own file system'
@@ -116,17 +116,16 @@ async function checkCells(machine: Machine): Promise<Check[]> {
   const steps = async (id: EnvironmentId) => {
     const began = performance.now()
     await using cell = await makeProbeCell(machine, id)
-    await askShell(machine, cell.id, 'probe=$((6*7)); sleep 1000 & echo ready')
+    await askShell(machine, cell.id, cell.instance, 'probe=$((6*7)); sleep 1000 & echo ready')
     const made = formatDuration(performance.now() - began)
     checks.push({ name: 'cell', status: 'ok', found: `made, and its shell answers, in ${made}` })
     checks.push(
       await probe('criu', async () => {
-        const criu = findCriu(machine.context.settings)
-        const version = await criuVersion(criu)
+        const version = await criuVersion(findCriu(machine.native.settings))
         const from = performance.now()
         const copy = newEnvironmentId()
-        const answer = await machine.context.exclusively(`env:${copy}`, 'doctor', () =>
-          dumpAndRestore(machine, criu, cell, copy, 'echo $probe; jobs -r | wc -l'),
+        const answer = await machine.native.exclusively(`env:${copy}`, 'doctor', () =>
+          dumpAndRestore(machine, cell, copy, 'echo $probe; jobs -r | wc -l'),
         )
         if (answer !== '42\n1')
           throw new Error(`CRIU ${version}: the restored shell says ${answer}`)
@@ -138,7 +137,7 @@ async function checkCells(machine: Machine): Promise<Check[]> {
   const failure = await probe('cell', async () => {
     const id = newEnvironmentId()
     // Others take what has neither a record nor a lease for the remains of a killed process.
-    await machine.context.exclusively(`env:${id}`, 'doctor', () => steps(id))
+    await machine.native.exclusively(`env:${id}`, 'doctor', () => steps(id))
     return ''
   })
   return failure.status === 'ok' ? checks : [...checks, failure]

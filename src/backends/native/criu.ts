@@ -1,9 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { BackendError, PrerequisiteError } from '../../model/errors.ts'
+import { PrerequisiteError } from '../../model/errors.ts'
 import type { Settings } from '../../model/settings.ts'
 import { type CellSpec, cellArguments, nativeProgram } from './cell.ts'
+import { criuFailure } from './criu-failure.ts'
 import { runTool } from './run-tool.ts'
 
 /** How CRIU is started: its own loader and libraries come before it. */
@@ -44,7 +45,7 @@ export interface Dump {
 
 export function dumpArguments(dump: Dump): string[] {
   const args = ['dump', '--tree', String(dump.pid), '--images-dir', dump.images]
-  args.push('--log-file', 'dump.log', '-v3', '--leave-running', '--freeze-cgroup', dump.cgroup)
+  args.push('--log-file', 'dump.log', '-v1', '--leave-running', '--freeze-cgroup', dump.cgroup)
   for (const [name, at] of Object.entries(externalMounts))
     args.push('--external', `mnt[${at}]:${name}`)
   args.push('--ghost-limit', '64M', '--network-lock', 'skip', ...common)
@@ -56,6 +57,8 @@ export interface Restore {
   /** the new environment's directory, for the log */
   readonly dir: string
   readonly pidfile: string
+  /** variables for `cell` as CRIU's action script */
+  readonly hook: Readonly<Record<string, string>>
 }
 
 /** Where `cell stage` shows CRIU the mounts it made. */
@@ -63,7 +66,7 @@ const stage = '/run/stage'
 
 export function restoreArguments(restore: Restore): string[] {
   const args = ['restore', '--images-dir', restore.images, '--work-dir', restore.dir]
-  args.push('--log-file', 'restore.log', '-v3', '--restore-detached', '--pidfile', restore.pidfile)
+  args.push('--log-file', 'restore.log', '-v1', '--restore-detached', '--pidfile', restore.pidfile)
   args.push('--root', join(stage, 'root'), '--action-script', nativeProgram('cell'))
   for (const name of Object.keys(externalMounts)) {
     args.push('--external', `mnt[${name}]:${join(stage, name)}`)
@@ -93,30 +96,10 @@ export async function restore(
 ): Promise<number> {
   await mkdir(kernelData, { recursive: true, mode: 0o711 })
   const args = ['stage', ...cellArguments(cell), '--kdat', kernelData, '--', ...criu]
-  const run = await runTool(nativeProgram('cell'), [...args, ...restoreArguments(request)])
+  const run = await runTool(nativeProgram('cell'), [...args, ...restoreArguments(request)], {
+    env: request.hook,
+  })
   if (run.exitCode !== 0)
     throw await criuFailure('restore', join(request.dir, 'restore.log'), run.stderr)
   return Number(await readFile(request.pidfile, 'utf8'))
-}
-
-/** CRIU's own last words are the error lines of its log; the rest of it stays in the file. */
-async function criuFailure(doing: string, logPath: string, stderr: string): Promise<BackendError> {
-  const log = await readFile(logPath, 'utf8').catch(() => stderr)
-  const words = lastWordsOf(log)
-  return new BackendError(
-    `criu ${doing} failed: ${words.at(0) ?? (stderr.trim() || 'no reason given')}`,
-    {
-      lastWords: words.join('\n'),
-      logPath,
-      remedy: 'run `forkpoint doctor`; the log has the rest',
-    },
-  )
-}
-
-/** The error lines of a CRIU log, without time, file and line, and without what is harmless. */
-export function lastWordsOf(log: string): string[] {
-  return log
-    .split('\n')
-    .filter((line) => /\bError \(/.test(line) && !line.includes("Can't setup RLIMIT_NOFILE"))
-    .map((line) => line.replace(/^.*?Error \([^)]*\):\s*/, ''))
 }

@@ -1,13 +1,17 @@
+import { statfs } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openAgentSocket, readSocketIdentity, type SocketIdentity } from '../../agent/socket.ts'
 import type { Instance } from '../../model/environment.ts'
-import { BackendError } from '../../model/errors.ts'
+import { BackendError, ResourceError } from '../../model/errors.ts'
 import { identify, isAlive, type ProcessIdentity } from '../../system/process-identity.ts'
 import type { CellNet, Layer } from './cell.ts'
 
 /** A live cell, as the store keeps it. */
 export interface NativeInstance {
   readonly kind: 'native'
+  /** which life of the environment this is */
+  readonly slot: number
   /** the agent, as the host sees it */
   readonly process: ProcessIdentity
   readonly socket: SocketIdentity
@@ -22,6 +26,7 @@ export function toRecord(instance: NativeInstance): Instance {
   const { dev, ino, birthtimeNs } = instance.socket
   return {
     kind: 'native',
+    slot: instance.slot,
     process: { ...instance.process },
     socket: { dev: String(dev), ino: String(ino), birthtimeNs: String(birthtimeNs) },
     net: instance.net && { ...instance.net },
@@ -30,11 +35,15 @@ export function toRecord(instance: NativeInstance): Instance {
 }
 
 export function fromRecord(record: Instance): NativeInstance {
-  const { process, socket, net, layers } = record as unknown as Omit<NativeInstance, 'socket'> & {
+  const { slot, process, socket, net, layers } = record as unknown as Omit<
+    NativeInstance,
+    'socket'
+  > & {
     socket: Record<keyof SocketIdentity, string>
   }
   return {
     kind: 'native',
+    slot,
     process,
     net,
     layers,
@@ -63,10 +72,22 @@ export async function agentListening(
         await sleep(1)
         continue
       }
+      await requireSpace(dirname(path))
       throw new BackendError('the agent of a new environment did not start', {
         remedy: 'run `forkpoint doctor`, which starts one step by step',
         cause: error,
       })
     }
   }
+}
+
+const leastFreeBytes = 64 * 1024
+
+/** An agent that cannot make its socket or its state directory for want of space says nothing. */
+async function requireSpace(dir: string): Promise<void> {
+  const { bavail, bsize } = await statfs(dir)
+  if (bavail * bsize >= leastFreeBytes) return
+  throw new ResourceError('starting an environment: no space is left', {
+    remedy: 'remove environments or files inside them, or free space on the disk of the store',
+  })
 }

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { networkInterfaces } from 'node:os'
 import type { EnvironmentId } from '../../model/ids.ts'
 import { disjoint, type LinkAddresses, nextLink } from './addresses.ts'
-import { runCell } from './cell.ts'
+import { type CellNet, runCell } from './cell.ts'
 import { mustRun, runTool } from './run-tool.ts'
 
 const forwarding = '/proc/sys/net/ipv4/ip_forward'
@@ -145,5 +145,15 @@ export async function removeNat(names: NatNames): Promise<void> {
 }
 
 async function nft(doing: string, script: string): Promise<void> {
-  await mustRun(doing, 'nft', ['-f', '-'], script)
+  await mustRun(doing, 'nft', ['-f', '-'], { input: script })
+}
+
+/** Gives a cell its end of the link again, where a successor that failed had taken it. */
+export async function connectAgain(net: CellNet, pid: number): Promise<void> {
+  const devices = await readFile(`/proc/${pid}/net/dev`, 'utf8')
+  if (/^\s*eth0:/m.test(devices)) return
+  await runCell('connecting an environment again', [
+    ...['connect', '--pid', String(pid), '--veth', net.interface, '--address', net.address],
+    ...['--gateway', net.gateway, '--prefix', String(net.prefix)],
+  ])
 }

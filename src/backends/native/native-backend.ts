@@ -1,103 +1,93 @@
 import { existsSync } from 'node:fs'
-import { readdir, writeFile } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import type { Capability } from '../../model/capabilities.ts'
 import type { Instance } from '../../model/environment.ts'
 import { type EnvironmentId, isEnvironmentId } from '../../model/ids.ts'
 import { killPoint } from '../../system/kill-points.ts'
 import { isAlive } from '../../system/process-identity.ts'
-import type { Backend, BackendContext, CreateSpec } from '../backend.ts'
-import { type CellNet, createCell } from './cell.ts'
-import {
-  cgroupDirs,
-  cgroupIds,
-  freeze,
-  isFrozen,
-  makeCgroups,
-  removeCgroups,
-  thaw,
-} from './cgroup.ts'
-import { detectLayout } from './cgroup-layout.ts'
+import { stopwatch } from '../../system/stopwatch.ts'
+import type { Backend, BackendContext, CreateSpec, MaterializeSpec, Remnant } from '../backend.ts'
+import { capture, captureFiles, discard, imageOf, toImageRecord, uncapture } from './capture.ts'
+import { cgroupNames, freeze, isFrozen, removeCgroups, removeHomeCgroups, thaw } from './cgroup.ts'
 import { checkMachine } from './checks.ts'
-import { makeDirectories, writeIdentity } from './environment-directory.ts'
+import { writeIdentity } from './environment-directory.ts'
+import { flush } from './flush.ts'
 import { explained } from './host-failures.ts'
-import { agentListening, fromRecord, toRecord } from './instance.ts'
-import { baseLayers, ensureDevices } from './layers.ts'
-import {
-  allow,
-  ensureNat,
-  forget,
-  freeLink,
-  interfaceName,
-  natNames,
-  removeInterface,
-  removeNat,
-} from './nat.ts'
-import { placesOf } from './places.ts'
+import { imagesFor } from './image-variants.ts'
+import { fromRecord, toRecord } from './instance.ts'
+import { raiseKernelLimits } from './kernel-limits.ts'
+import { launch } from './launch.ts'
+import { baseLayers } from './layers.ts'
+import { verifyManifest } from './manifest.ts'
+import { connectAgain, forget, interfaceName, removeInterface, removeNat } from './nat.ts'
+import { openNative } from './native.ts'
+import { slotOfCgroup } from './places.ts'
 import { removeTree } from './remove-tree.ts'
 import { validateSource } from './sources.ts'
 import { readStats } from './stats.ts'
-import { discardVolume, openVolume } from './volume.ts'
+import { viewFiles } from './view/view-files.ts'
+import { discardVolume, openVolume, volumeIsOpen } from './volume.ts'
 
-const capabilities = new Set<Capability>(['pause', 'nat', 'limits', 'ports'])
+const capabilities = new Set<Capability>([
+  ...(['filesystem', 'processes', 'terminal', 'fork', 'restore'] as const),
+  ...(['pause', 'nat', 'limits', 'ports'] as const),
+])
 
 /** Namespaces, OverlayFS and CRIU on an ordinary kernel. */
 export function nativeBackend(context: BackendContext): Backend {
-  const { settings, exclusively } = context
-  const places = placesOf(settings.home)
-  const layout = detectLayout()
-  const nat = natNames(places.key)
-  const mask = [...settings.mask, places.home]
-  const groups = (id: EnvironmentId) => cgroupDirs(layout, places.key, id)
+  const native = openNative(context)
+  const { settings, exclusively, places, layout, nat, mask } = native
+  // Under the lease: whoever gives the volume back looks for records under it, too.
+  const open = () =>
+    exclusively('volume', 'opening the volume', () => openVolume(places, settings.volume))
 
   async function create(spec: CreateSpec): Promise<Instance> {
-    await exclusively('volume', 'opening the volume', () => openVolume(places, settings.volume))
+    await Promise.all([open(), raiseKernelLimits()])
     killPoint('create:volume')
-    const place = places.env(spec.id)
-    await explained('making the directories of an environment', async () => {
-      await makeDirectories(place, settings.ids.base)
-      await writeIdentity(place, spec.identity, settings.ids.base)
-    })
-    killPoint('create:directories')
-    const [layers, dev, cgroups] = await explained('making the layers of an environment', () =>
-      Promise.all([
-        baseLayers(places, spec.source, { mask, net: spec.net.mode }),
-        ensureDevices(places),
-        makeCgroups(layout, places.key, spec.id, spec.limits),
-      ]),
+    const layers = await explained('making the layers of an environment', () =>
+      baseLayers(places, spec.source, { mask, net: spec.net.mode }),
     )
     killPoint('create:layers')
-    const start = (net: CellNet | null) =>
-      createCell({
-        ...{ dir: place.dir, dev, layers, cgroups, net },
-        ...{ hostname: spec.identity.hostname, ids: settings.ids, noNewPrivs: settings.noNewPrivs },
-      })
-    const { pid, net } =
-      spec.net.mode === 'nat' ? await connected(spec, start) : { pid: await start(null), net: null }
-    killPoint('create:cell')
-    const agent = await agentListening(place.socket, pid)
-    killPoint('create:listening')
-    return toRecord({ kind: 'native', ...agent, net, layers })
+    return toRecord(await launch(native, { ...spec, layers, images: null, replaces: null }))
   }
 
-  /** The lease is held until the interface exists: from then on its address is seen to be taken. */
-  function connected(spec: CreateSpec, start: (net: CellNet) => Promise<number>) {
-    return exclusively('net', 'connecting an environment', async () => {
-      await writeFile(places.env(spec.id).net, '')
-      await ensureNat(nat, settings.net.pool)
-      const net = { interface: interfaceName(nat, spec.id), ...freeLink(nat, settings.net.pool) }
-      await allow(nat, net.interface, spec.net.allow)
-      killPoint('create:net')
-      return { pid: await start(net), net }
+  async function materialize({
+    snapshot,
+    replaces,
+    role,
+    ...spec
+  }: MaterializeSpec): Promise<Instance> {
+    await open()
+    const image = imageOf(snapshot)
+    if (role === 'copy') await verifyManifest(places.snapshot(snapshot.id))
+    const images = await imagesFor(places.snapshot(snapshot.id), role)
+    const instance = await launch(native, {
+      ...{ ...spec, layers: image.layers, replaces: replaces && fromRecord(replaces) },
+      images: image.captured.includes('processes') ? images : null,
     })
+    return toRecord(instance)
+  }
+
+  async function endSlot(id: EnvironmentId, slot: number): Promise<void> {
+    await removeCgroups(native.cgroups(id, slot))
+    await removeTree(places.slot(id, slot).dir)
+  }
+
+  async function retire(id: EnvironmentId, keep: Instance | null): Promise<void> {
+    const kept = keep && fromRecord(keep)
+    for (const slot of await slotsOf(id)) if (slot !== kept?.slot) await endSlot(id, slot)
+    if (kept === null) await removeTree(places.env(id))
+    else if (kept.net && isAlive(kept.process)) await connectAgain(kept.net, kept.process.pid)
   }
 
   async function destroy(id: EnvironmentId): Promise<void> {
-    const place = places.env(id)
-    await removeCgroups(groups(id))
+    const slots = await slotsOf(id)
+    for (const slot of slots) await removeCgroups(native.cgroups(id, slot))
     killPoint('remove:processes')
-    if (existsSync(place.net)) await disconnect(interfaceName(nat, id))
+    const linked = slots.some((slot) => existsSync(places.slot(id, slot).net))
+    if (linked) await disconnect(interfaceName(nat, id))
     killPoint('remove:network')
-    await removeTree(place.dir)
+    await removeTree(places.env(id))
     killPoint('remove:directories')
   }
 
@@ -106,40 +96,83 @@ export function nativeBackend(context: BackendContext): Backend {
     await removeInterface(iface)
   }
 
-  async function remnants(): Promise<EnvironmentId[]> {
-    const found = await cgroupIds(layout, places.key)
-    for (const name of await readdir(places.envs).catch(() => [])) found.add(name)
-    return [...found].filter(isEnvironmentId)
+  /** The lives of an environment that have a directory or a cgroup. */
+  async function slotsOf(id: EnvironmentId): Promise<number[]> {
+    const names = await readdir(places.env(id)).catch(() => [])
+    const groups = (await cgroupNames(layout, places.key)).map(slotOfCgroup)
+    const slots = groups.filter((group) => group?.id === id).map((group) => group?.slot ?? 0)
+    return [...new Set([...names.map(Number), ...slots])].filter(Number.isSafeInteger)
   }
+
+  async function remnants(): Promise<Remnant[]> {
+    const found = (await cgroupNames(layout, places.key)).flatMap(
+      (name) => slotOfCgroup(name) ?? [],
+    )
+    for (const id of await readdir(places.envs).catch(() => [])) {
+      if (!isEnvironmentId(id)) continue
+      const slots = await readdir(places.env(id)).catch(() => [])
+      found.push(...(slots.length > 0 ? slots : ['0']).map((slot) => ({ id, slot: Number(slot) })))
+    }
+    return found.map(({ id, slot }) => ({
+      id,
+      isPartOf: (instance) => fromRecord(instance).slot === slot,
+    }))
+  }
+
+  const groupsOf = (id: EnvironmentId, instance: Instance) =>
+    native.cgroups(id, fromRecord(instance).slot)
+  const placeOf = (id: EnvironmentId, instance: Instance) =>
+    places.slot(id, fromRecord(instance).slot)
 
   return {
     name: 'native',
     capabilities,
+    ready: async () => {
+      if (!(await volumeIsOpen(places))) await open()
+    },
+    files: viewFiles(native),
     validate: (source) => validateSource(source, mask),
     create,
+    capture: async (id, instance, snapshot, mode) => {
+      const watch = stopwatch()
+      const take = mode === 'full' ? capture : captureFiles
+      const { image, imagesBytes } = await take(native, id, fromRecord(instance), snapshot, watch)
+      return {
+        image: toImageRecord(image),
+        imagesBytes,
+        captured: image.captured,
+        phases: watch.phases,
+      }
+    },
+    uncapture: (id, instance, snapshot) => uncapture(native, id, fromRecord(instance), snapshot),
+    materialize,
+    retire,
     destroy,
+    discard: (snapshot) => discard(native, snapshot),
+    flush: (snapshot) => flush(native, snapshot),
     remnants,
     address: (id, instance) => ({
-      path: places.env(id).socket,
+      path: placeOf(id, instance).socket,
       identity: fromRecord(instance).socket,
     }),
-    identify: (id, identity) =>
+    identify: (id, instance, identity) =>
       explained('writing /run/forkpoint/identity.json inside', () =>
-        writeIdentity(places.env(id), identity, settings.ids.base),
+        writeIdentity(placeOf(id, instance), identity, settings.ids.base),
       ),
     isAlive: (instance) => isAlive(fromRecord(instance).process),
     inspect: async (id, instance) => {
       if (!isAlive(fromRecord(instance).process)) return 'dead'
-      return (await isFrozen(groups(id))) ? 'paused' : 'running'
+      return (await isFrozen(groupsOf(id, instance))) ? 'paused' : 'running'
     },
-    pause: (id) => freeze(groups(id)),
-    resume: (id) => thaw(groups(id)),
-    stats: (id) => readStats(layout, places.key, id, places.env(id).upper),
+    pause: (id, instance) => freeze(groupsOf(id, instance)),
+    resume: (id, instance) => thaw(groupsOf(id, instance)),
+    stats: (id, instance) => readStats(native, id, fromRecord(instance).slot),
     release: async () => {
       await exclusively('net', 'removing NAT', () => removeNat(nat))
       killPoint('remove:nat')
+      await removeHomeCgroups(layout, places.key)
       await discardVolume(places)
     },
-    check: () => checkMachine({ context, places, layout, create, destroy }),
+    check: () => checkMachine({ native, create, destroy }),
   }
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import type { EnvironmentId } from '../../model/ids.ts'
+import { type EnvironmentId, isEnvironmentId, type SnapshotId } from '../../model/ids.ts'
 
 /** Where the native backend keeps things under one home. */
 export interface Places {
@@ -13,7 +13,14 @@ export interface Places {
   readonly data: string
   readonly envs: string
   readonly layers: string
-  env(id: EnvironmentId): EnvironmentPlaces
+  /** everything of one environment */
+  env(id: EnvironmentId): string
+  /** one life of it: a swap makes the next slot while the one before is still there */
+  slot(id: EnvironmentId, slot: number): EnvironmentPlaces
+  /** CRIU's images and our manifest of a snapshot */
+  snapshot(id: SnapshotId): string
+  /** the files that a snapshot sealed */
+  sealed(id: SnapshotId): string
 }
 
 export interface EnvironmentPlaces {
@@ -37,7 +44,10 @@ export function placesOf(home: string): Places {
     data,
     envs,
     layers: join(data, 'layers'),
-    env: (id) => environmentPlaces(join(envs, id)),
+    env: (id) => join(envs, id),
+    slot: (id, slot) => environmentPlaces(join(envs, id, String(slot))),
+    snapshot: (id) => join(data, 'snapshots', id),
+    sealed: (id) => join(data, 'layers', id),
   }
 }
 
@@ -52,4 +62,14 @@ function environmentPlaces(dir: string): EnvironmentPlaces {
     socket: join(run, 'agent.sock'),
     net: join(dir, 'net'),
   }
+}
+
+/** The cgroup of one life of an environment. */
+export function cgroupName(id: EnvironmentId, slot: number): string {
+  return `${id}-${slot}`
+}
+
+export function slotOfCgroup(name: string): { id: EnvironmentId; slot: number } | null {
+  const [id = '', slot = ''] = name.split('-')
+  return isEnvironmentId(id) && /^\d+$/.test(slot) ? { id, slot: Number(slot) } : null
 }

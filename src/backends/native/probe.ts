@@ -1,4 +1,3 @@
-import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openConnection } from '../../agent/connect.ts'
 import { quiesce } from '../../agent/environment.ts'
@@ -6,22 +5,17 @@ import { execCommand } from '../../agent/exec.ts'
 import { openAgentSocket } from '../../agent/socket.ts'
 import type { Instance } from '../../model/environment.ts'
 import { BackendError } from '../../model/errors.ts'
-import type { EnvironmentId } from '../../model/ids.ts'
-import type { BackendContext, CreateSpec } from '../backend.ts'
-import { freeze, makeCgroups } from './cgroup.ts'
-import type { CgroupLayout } from './cgroup-layout.ts'
-import { type CriuCommand, dump, restore } from './criu.ts'
-import { makeDirectories } from './environment-directory.ts'
-import { agentListening, fromRecord } from './instance.ts'
-import { ensureDevices } from './layers.ts'
-import type { Places } from './places.ts'
-import { seal } from './seal.ts'
+import { type EnvironmentId, newSnapshotId } from '../../model/ids.ts'
+import { stopwatch } from '../../system/stopwatch.ts'
+import type { CreateSpec } from '../backend.ts'
+import { capture, discard } from './capture.ts'
+import { fromRecord, type NativeInstance } from './instance.ts'
+import { launch } from './launch.ts'
+import type { Native } from './native.ts'
 
 /** What a probe works with: the backend's own ways of making and removing. */
 export interface Machine {
-  readonly context: BackendContext
-  readonly places: Places
-  readonly layout: CgroupLayout
+  readonly native: Native
   create(spec: CreateSpec): Promise<Instance>
   destroy(id: EnvironmentId): Promise<void>
 }
@@ -29,20 +23,19 @@ export interface Machine {
 /** A cell made for a probe; gone when it is disposed. */
 export interface ProbeCell extends AsyncDisposable {
   readonly id: EnvironmentId
-  readonly instance: Instance
+  readonly instance: NativeInstance
 }
 
-const hostname = 'forkpoint-probe'
+function probeSpec(id: EnvironmentId) {
+  const identity = { id, name: null, hostname: 'forkpoint-probe', machineId: '0'.repeat(32) }
+  return { id, identity, limits: { pids: 64 }, net: { mode: 'none', allow: [] } } as const
+}
 
 /** A small environment like any other, except that no record of it is kept. */
 export async function makeProbeCell(machine: Machine, id: EnvironmentId): Promise<ProbeCell> {
-  const identity = { id, name: null, hostname, machineId: '0'.repeat(32) }
   try {
-    const instance = await machine.create({
-      ...{ id, identity, source: { kind: 'host' }, limits: { pids: 64 } },
-      net: { mode: 'none', allow: [] },
-    })
-    return { id, instance, [Symbol.asyncDispose]: () => machine.destroy(id) }
+    const made = await machine.create({ ...probeSpec(id), source: { kind: 'host' } })
+    return { id, instance: fromRecord(made), [Symbol.asyncDispose]: () => machine.destroy(id) }
   } catch (error) {
     await machine.destroy(id)
     throw error
@@ -51,57 +44,42 @@ export async function makeProbeCell(machine: Machine, id: EnvironmentId): Promis
 
 /** Runs a command in the shell of a cell's agent. */
 export async function askShell(
-  machine: Machine,
+  { native }: Machine,
   id: EnvironmentId,
+  { slot }: NativeInstance,
   command: string,
 ): Promise<string> {
-  await using connection = await connect(machine, id)
+  await using connection = await connect(native, id, slot)
   const { stdout, stderr, exitCode } = await execCommand(connection, { mode: 'shell', command })
   if (exitCode === 0) return stdout.toString().trim()
   throw new BackendError(`a command in a new cell ended with ${exitCode}: ${stderr}`)
 }
 
-/** Dumps the cell with CRIU and restores it as `copy`; returns what its shell then answers. */
+/** Captures the cell and brings it to life as `copy`; returns what its shell then answers. */
 export async function dumpAndRestore(
   machine: Machine,
-  criu: CriuCommand,
   cell: ProbeCell,
   copy: EnvironmentId,
   question: string,
 ): Promise<string> {
-  const { places, context, layout } = machine
-  const { settings } = context
-  const place = places.env(copy)
-  const images = join(places.env(cell.id).dir, 'images')
-  const layer = join(places.layers, `probe-${cell.id}`)
+  const { native } = machine
+  const snapshot = newSnapshotId()
   try {
-    await makeDirectories(place, settings.ids.base)
-    await mkdir(images)
-    await quiesce(await connect(machine, cell.id))
-    const cgroups = await makeCgroups(layout, places.key, cell.id, {})
-    await freeze(cgroups)
-    const { process, layers } = fromRecord(cell.instance)
-    await dump(criu, { pid: process.pid, images, cgroup: cgroups[0] ?? '' })
-    await seal(places.env(cell.id).upper, layer)
-    const spec = {
-      ...{ dir: place.dir, dev: await ensureDevices(places), hostname, ids: settings.ids },
-      ...{
-        layers: [{ path: layer, ids: 'cell' as const }, ...layers],
-        noNewPrivs: false,
-        net: null,
-      },
-      cgroups: await makeCgroups(layout, places.key, copy, {}),
-    }
-    const pidfile = join(place.dir, 'pid')
-    const pid = await restore(criu, spec, { images, dir: place.dir, pidfile })
-    await agentListening(place.socket, pid)
-    return await askShell(machine, copy, question)
+    await quiesce(await connect(native, cell.id, cell.instance.slot))
+    const { image } = await capture(native, cell.id, cell.instance, snapshot, stopwatch())
+    const instance = await launch(native, {
+      ...probeSpec(copy),
+      layers: image.layers,
+      images: join(native.places.snapshot(snapshot), 'images'),
+      replaces: null,
+    })
+    return await askShell(machine, copy, instance, question)
   } finally {
     await machine.destroy(copy)
-    await rm(layer, { recursive: true, force: true })
+    await discard(native, snapshot)
   }
 }
 
-async function connect(machine: Machine, id: EnvironmentId) {
-  return openConnection(await openAgentSocket(machine.places.env(id).socket, null))
+async function connect({ places }: Native, id: EnvironmentId, slot: number) {
+  return openConnection(await openAgentSocket(places.slot(id, slot).socket, null))
 }

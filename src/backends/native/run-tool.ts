@@ -11,14 +11,21 @@ export interface ToolRun {
   readonly stderr: string
 }
 
+export interface ToolOptions {
+  readonly input?: string
+  /** variables beside our own */
+  readonly env?: Readonly<Record<string, string>>
+}
+
 /** Runs a program to its end, without a shell; never throws on its exit code. */
 export async function runTool(
   program: string,
   args: readonly string[],
-  input?: string,
+  { input, env }: ToolOptions = {},
 ): Promise<ToolRun> {
   const child = spawn(program, args, {
     stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+    ...(env && { env: { ...process.env, ...env } }),
   })
   const started = once(child, 'spawn')
   const output = { stdout: '', stderr: '' }
@@ -28,6 +35,10 @@ export async function runTool(
     })
   }
   const ended = once(child, 'close')
+  child.once('exit', (_code, signal) => {
+    // Children of a program that was killed may live on and hold its output open for ever.
+    if (signal !== null) for (const name of ['stdout', 'stderr'] as const) child[name]?.destroy()
+  })
   try {
     await started
   } catch (error) {
@@ -48,9 +59,9 @@ export async function mustRun(
   doing: string,
   program: string,
   args: readonly string[],
-  input?: string,
+  options: ToolOptions = {},
 ): Promise<string> {
-  const run = await runTool(program, args, input)
+  const run = await runTool(program, args, options)
   if (run.exitCode === 0) return run.stdout
   throw new BackendError(`${doing} failed: ${lastLine(run.stderr) || `${program} said nothing`}`, {
     lastWords: run.stderr.trim().split('\n').slice(-5).join('\n'),

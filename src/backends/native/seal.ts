@@ -1,4 +1,5 @@
-import { chmod, chown, lstat, mkdir, readdir, rename } from 'node:fs/promises'
+import { chmod, chown, lstat, mkdir, readdir, rename, rmdir } from 'node:fs/promises'
+import { mustRun } from './run-tool.ts'
 
 /**
  * Makes a layer of what an environment wrote. The upper directory itself cannot become one while
@@ -22,4 +23,19 @@ async function moveEntries(from: string, to: string): Promise<void> {
 
 function inside(dir: string, name: Buffer): Buffer {
   return Buffer.concat([Buffer.from(`${dir}/`), name])
+}
+
+/** Moves back what `seal` moved, also where it was interrupted; then there is no such layer. */
+export async function unseal(layer: string, upper: string): Promise<void> {
+  const entries = await readdir(layer).catch(() => null)
+  if (entries === null) return
+  await moveEntries(layer, upper)
+  await rmdir(layer)
+}
+
+/** A copy of what an environment wrote, for a snapshot that leaves it running over its own upper. */
+export async function copyUpper(upper: string, layer: string): Promise<void> {
+  await mustRun('copying the files of an environment', 'cp', [
+    ...['-a', '--reflink=auto', '--sparse=auto', '--no-target-directory', '--', upper, layer],
+  ])
 }

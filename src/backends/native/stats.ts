@@ -1,31 +1,34 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { EnvironmentId } from '../../model/ids.ts'
 import type { InstanceStats } from '../backend.ts'
 import type { CgroupLayout, Controller } from './cgroup-layout.ts'
+import type { Native } from './native.ts'
+import { cgroupName } from './places.ts'
 import { runTool } from './run-tool.ts'
 
 // v1 reports "no limit" as the largest page-aligned number.
 const unlimited = 2 ** 62
 
 export async function readStats(
-  layout: CgroupLayout,
-  key: string,
-  id: string,
-  upper: string,
+  { layout, places }: Native,
+  id: EnvironmentId,
+  slot: number,
 ): Promise<InstanceStats> {
+  const group = cgroupName(id, slot)
   const read = async (name: Controller, v1: string, v2: string): Promise<string> => {
     const at = layout.controllers.get(name)
     if (!at) return ''
-    const file = join(at.mount, 'forkpoint', key, id, at.version === 1 ? v1 : v2)
+    const file = join(at.mount, 'forkpoint', places.key, group, at.version === 1 ? v1 : v2)
     return readFile(file, 'utf8').catch(() => '')
   }
   const [memory, memoryLimit, cpu, processes, processLimit, disk] = await Promise.all([
     read('memory', 'memory.usage_in_bytes', 'memory.current'),
     read('memory', 'memory.limit_in_bytes', 'memory.max'),
-    cpuMs(layout, key, id),
+    cpuMs(layout, places.key, group),
     read('pids', 'pids.current', 'pids.current'),
     read('pids', 'pids.max', 'pids.max'),
-    diskBytes(upper),
+    treeBytes(places.slot(id, slot).upper),
   ])
   return {
     memoryBytes: Number(memory),
@@ -50,7 +53,8 @@ async function cpuMs(layout: CgroupLayout, key: string, id: string): Promise<num
   return Math.round(Number(/^usage_usec (\d+)/m.exec(text)?.[1] ?? 0) / 1000)
 }
 
-async function diskBytes(upper: string): Promise<number> {
-  const { stdout } = await runTool('du', ['-s', '-B1', '--', upper])
+/** What a tree takes up on disk. */
+export async function treeBytes(dir: string): Promise<number> {
+  const { stdout } = await runTool('du', ['-s', '-B1', '--', dir])
   return Number.parseInt(stdout, 10) || 0
 }

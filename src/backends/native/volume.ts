@@ -27,6 +27,11 @@ export async function openVolume(
   ])
 }
 
+/** Whether the data can be used as they are; a look, without the lease that opening needs. */
+export async function volumeIsOpen(places: Places): Promise<boolean> {
+  return (await exists(places.data)) && (await isSeparate(places.data))
+}
+
 /** Unmounts and removes the volume; only when no environment and no snapshot is left. */
 export async function discardVolume(places: Places): Promise<void> {
   await closeVolume(places)

@@ -7,7 +7,7 @@ import { addExamples } from '../help.ts'
 import { Interrupts } from '../interrupts.ts'
 import type { MakeCommand } from '../make-command.ts'
 import { listOption, pairsOption, parsedOption } from '../options.ts'
-import { labelOf } from '../render/environment.ts'
+import { created } from '../render/sentences.ts'
 
 interface Options {
   readonly from: string
@@ -46,13 +46,13 @@ export const make: MakeCommand = (command, cli) =>
         cli.perform(self, async (context) => {
           using interrupts = new Interrupts()
           await using forkpoint = await context.open()
-          const created = createOptions(options, interrupts.signal)
+          const wanted = createOptions(options, interrupts.signal)
           const { info } = await context.wait(`creating ${options.name ?? 'an environment'}`, () =>
-            forkpoint.create(created),
+            forkpoint.create(wanted),
           )
           await context.show({
             json: info,
-            text: () => (options.quiet ? info.id : `created ${labelOf(info)}`),
+            text: () => (options.quiet ? info.id : created(info)),
           })
         }),
       ),
@@ -60,6 +60,7 @@ export const make: MakeCommand = (command, cli) =>
       ['forkpoint create --name web', "a copy of this machine's files"],
       ['forkpoint create --from dir:. --name try --net nat', 'with the current directory in it'],
       ['id=$(forkpoint create -q --memory 2g --cpus 2)', 'for a script'],
+      ['forkpoint create --from snapshot:ready --name again', 'a fork of a snapshot'],
     ],
   )
 

@@ -5,7 +5,10 @@ import { labelOf } from '../render/environment.ts'
 export const make: MakeCommand = (command, cli) =>
   addExamples(
     command
-      .description('Lets a paused environment go on where it was.')
+      .description(
+        'Lets a paused environment go on where it was; one that was released or died comes back ' +
+          'from its last snapshot.',
+      )
       .argument('<env>', envArgument)
       .action((reference: string, _options, self) =>
         cli.perform(self, async (context) => {

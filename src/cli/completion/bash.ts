@@ -1,4 +1,4 @@
-import { optionWords, type ProgramShape, type VerbShape } from './shape.ts'
+import { listingOf, optionWords, type ProgramShape, type VerbShape } from './shape.ts'
 
 export function bashScript(program: ProgramShape): string {
   const verbs = program.verbs.map(({ name }) => name).join(' ')
@@ -42,13 +42,15 @@ function choiceCases({ options, verbs }: ProgramShape): string {
 }
 
 function argumentCase({ name, argument, choices }: VerbShape): string {
-  const words = { environment: '$(forkpoint __complete 2>/dev/null)', choice: choices.join(' ') }
   switch (argument) {
     case 'environment':
+    case 'snapshot':
+    case 'branch':
+      return `    ${name}) COMPREPLY=($(compgen -W "$(${listingOf(argument)})" -- "$word")) ;;`
     case 'choice':
-      return `    ${name}) COMPREPLY=($(compgen -W "${words[argument]}" -- "$word")) ;;`
+      return `    ${name}) COMPREPLY=($(compgen -W "${choices.join(' ')}" -- "$word")) ;;`
     case 'file':
-      return `    ${name}) COMPREPLY=($(compgen -f -- "$word") $(compgen -W "${words.environment}" -S : -- "$word")) ;;`
+      return `    ${name}) COMPREPLY=($(compgen -f -- "$word") $(compgen -W "$(${listingOf('environment')})" -S : -- "$word")) ;;`
     case 'other':
       return `    ${name}) ;;`
   }

@@ -1,4 +1,4 @@
-import type { ProgramShape, VerbShape } from './shape.ts'
+import { listingOf, type ProgramShape, type VerbShape } from './shape.ts'
 
 export function fishScript(program: ProgramShape): string {
   const names = program.verbs.map(({ name }) => name).join(' ')
@@ -39,12 +39,11 @@ function argument(verb: VerbShape): string[] {
   const line = `complete -c forkpoint ${seen(verb)}`
   switch (verb.argument) {
     case 'environment':
-      return [`${line} -a '(forkpoint __complete 2>/dev/null)'`]
+    case 'snapshot':
+    case 'branch':
+      return [`${line} -a '(${listingOf(verb.argument)})'`]
     case 'file':
-      return [
-        `${line} -F`,
-        `${line} -a '(forkpoint __complete 2>/dev/null | string replace -r $ :)'`,
-      ]
+      return [`${line} -F`, `${line} -a '(${listingOf('environment')} | string replace -r $ :)'`]
     case 'choice':
       return [`${line} -a ${quoted(verb.choices.join(' '))}`]
     case 'other':

@@ -9,8 +9,9 @@ interface OptionShape {
   readonly choices: readonly string[]
 }
 
-/** What a positional argument is completed with. */
-type ArgumentShape = 'environment' | 'file' | 'choice' | 'other'
+/** What positional arguments are completed with; a branch is an environment or a snapshot. */
+type ArgumentShape = Completed | 'file' | 'choice' | 'other'
+type Completed = 'environment' | 'snapshot' | 'branch'
 
 export interface VerbShape {
   readonly name: string
@@ -41,6 +42,12 @@ export function describeProgram(program: Command): ProgramShape {
   }
 }
 
+/** The command that lists what an argument may be. */
+export function listingOf(argument: Completed): string {
+  const what = argument === 'environment' ? '' : ` ${argument}`
+  return `forkpoint __complete${what} 2>/dev/null`
+}
+
 /** The words of an option, as completion offers them. */
 export function optionWords(options: readonly OptionShape[]): string[] {
   return options.flatMap(({ short, long }) => [short, long].filter((word) => word !== undefined))
@@ -59,7 +66,10 @@ function describeOption(option: Option): OptionShape {
 function describeArgument(command: Command): ArgumentShape {
   const [first] = command.registeredArguments
   if (first === undefined) return 'other'
-  if (first.name() === 'env') return 'environment'
   if (first.name() === 'src') return 'file'
+  const words = command.registeredArguments.flatMap((argument) => argument.name().split('|'))
+  const takesSnapshot = words.includes('snapshot')
+  if (words.includes('env')) return takesSnapshot ? 'branch' : 'environment'
+  if (takesSnapshot) return 'snapshot'
   return first.argChoices === undefined ? 'other' : 'choice'
 }

@@ -1,14 +1,10 @@
-import type { ProgramShape, VerbShape } from './shape.ts'
+import { listingOf, type ProgramShape, type VerbShape } from './shape.ts'
 
 export function zshScript(program: ProgramShape): string {
   const verbs = program.verbs.map(({ name, summary }) => `    ${quoted(`${name}:${summary}`)}`)
   return `#compdef forkpoint
 # zsh completion for forkpoint: source <(forkpoint completion zsh)
-_forkpoint_environments() {
-  local -a names
-  names=(\${(f)"$(forkpoint __complete 2>/dev/null)"})
-  compadd -a names
-}
+${(['environment', 'snapshot', 'branch'] as const).map(lister).join('\n')}
 _forkpoint() {
   local -a verbs
   verbs=(
@@ -28,9 +24,19 @@ if [[ $funcstack[1] == _forkpoint ]]; then _forkpoint "$@"; else compdef _forkpo
 `
 }
 
+function lister(argument: 'environment' | 'snapshot' | 'branch'): string {
+  return `_forkpoint_${argument}() {
+  local -a names
+  names=(\${(f)"$(${listingOf(argument)})"})
+  compadd -a names
+}`
+}
+
 function verbCase({ name, options, argument, choices }: VerbShape): string {
   const completer = {
-    environment: '*: :_forkpoint_environments',
+    environment: '*: :_forkpoint_environment',
+    snapshot: '*: :_forkpoint_snapshot',
+    branch: '*: :_forkpoint_branch',
     file: '*: :_files',
     choice: `1: :(${choices.join(' ')})`,
     other: '*: :_default',

@@ -17,7 +17,11 @@ export function environmentTable(
   const columns: readonly Column<EnvironmentInfo>[] = [
     { title: 'NAME', cell: ({ name }) => name ?? '-', paint: (text) => style.strong(text) },
     { title: 'ID', cell: ({ id }) => id },
-    { title: 'STATUS', cell: ({ status }) => status, paint: paintStatus },
+    {
+      title: 'STATUS',
+      cell: ({ status }) => status,
+      paint: (text, row) => paintStatus(row.status, style)(text),
+    },
     { title: 'BACKEND', cell: ({ backend }) => backend },
     { title: 'NET', cell: ({ net }) => net.mode },
     { title: 'AGE', cell: ({ createdAt }) => formatAge(createdAt, nowMs) },
@@ -26,13 +30,14 @@ export function environmentTable(
   return table(columns, environments, style)
 }
 
-function paintStatus(text: string, { status }: EnvironmentInfo, style: Style): string {
-  return paints[status](style)(text)
+export function paintStatus(status: EnvironmentStatus, style: Style): (text: string) => string {
+  return paints[status](style)
 }
 
 const paints: Record<EnvironmentStatus, (style: Style) => (text: string) => string> = {
   creating: (style) => style.doubtful,
   running: (style) => style.good,
+  released: (style) => style.faint,
   paused: (style) => style.doubtful,
   dead: (style) => style.bad,
   removing: (style) => style.doubtful,

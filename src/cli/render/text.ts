@@ -9,6 +9,12 @@ export function width(text: string): number {
   return [...text].length
 }
 
+/** At most so many columns; what was cut off shows as an ellipsis. */
+export function cutTo(text: string, columns: number): string {
+  if (width(text) <= columns) return text
+  return `${[...text].slice(0, Math.max(0, columns - 1)).join('')}…`
+}
+
 export function indent(text: string, prefix = '  '): string {
   return text
     .split('\n')

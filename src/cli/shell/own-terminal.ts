@@ -36,7 +36,8 @@ export class OwnTerminal implements Disposable {
   }
 
   get size(): Size {
-    return { cols: this.#stdout.columns, rows: this.#stdout.rows }
+    // A terminal that was never given a size says 0, as over a serial line.
+    return { cols: this.#stdout.columns || 80, rows: this.#stdout.rows || 24 }
   }
 
   /** Calls back with what is typed, until disposed of; the next piece waits for the promise. */

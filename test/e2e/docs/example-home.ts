@@ -22,6 +22,7 @@ export function makeExampleHome(name: string): ExampleHome {
     await using forkpoint = await Forkpoint.open({ settings: { home: path } })
     const left = await forkpoint.list()
     for (const environment of left) await environment.remove()
+    await forkpoint.prune()
     return left.map((environment) => environment.name ?? environment.id)
   }
   return {

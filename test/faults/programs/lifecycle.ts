@@ -12,6 +12,45 @@ const verbs: Record<string, Verb> = {
     await (await fp.get(name)).remove()
   },
 
+  snapshot: async (fp, name = '') => {
+    await (await fp.get(name)).snapshot()
+  },
+
+  'snapshot-files': async (fp, name = '') => {
+    await (await fp.get(name)).snapshot({ mode: 'filesystem' })
+  },
+
+  release: async (fp, name = '') => {
+    await (await fp.get(name)).pause({ release: true })
+  },
+
+  resume: async (fp, name = '') => {
+    await (await fp.get(name)).resume()
+  },
+
+  restore: async (fp, name = '', snapshot = '') => {
+    await (await fp.get(name)).restore(snapshot)
+  },
+
+  promote: async (fp, from = '', into = '') => {
+    await (await fp.get(into)).promote(await fp.get(from))
+  },
+
+  fork: async (fp, snapshot = '') => {
+    await (await fp.snapshot(snapshot)).fork(2)
+  },
+
+  /** Takes snapshots and makes forks of an environment, over and over; each has its memory. */
+  branch: async (fp, name = '', times = '1') => {
+    const env = await fp.get(name)
+    for (let i = 0; i < Number(times); i += 1) {
+      const [made] = await env.fork(1)
+      const { stdout } = (await made?.exec('echo $X')) ?? { stdout: '' }
+      if (stdout !== 'kept\n') throw new Error(`the fork said ${stdout}`)
+      await made?.remove()
+    }
+  },
+
   /** Makes, uses and removes environments, over and over. */
   churn: async (fp, prefix = '', times = '1') => {
     for (let i = 0; i < Number(times); i += 1) {

@@ -14,7 +14,7 @@ beforeAll(() => {
   // What the script asks for the names of environments.
   writeFileSync(
     join(dir, 'forkpoint'),
-    '#!/bin/sh\n[ "$1" = __complete ] && echo web && echo try\n',
+    '#!/bin/sh\ncase "$*" in __complete) echo web; echo try ;; *snapshot) echo ready ;; esac\n',
   )
   chmodSync(join(dir, 'forkpoint'), 0o755)
 })
@@ -36,7 +36,7 @@ COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _forkpoint; printf '%s\\n' "\${COMPRE
 describe('completion in bash', () => {
   test('offers verbs first', async () => {
     expect(await complete('')).toEqual([...userVerbs, 'help'])
-    expect(await complete('re')).toEqual(['resume', 'rename'])
+    expect(await complete('re')).toEqual(['restore', 'resume', 'rename'])
   })
 
   test('offers the options of the verb, and the values of an option', async () => {
@@ -46,10 +46,11 @@ describe('completion in bash', () => {
     expect(await complete('completion', 'z')).toEqual(['zsh'])
   })
 
-  test('offers the names of environments', async () => {
+  test('offers the names of environments and snapshots', async () => {
     expect(await complete('exec', '')).toEqual(['web', 'try'])
     expect(await complete('rm', 'web', 't')).toEqual(['try'])
     expect(await complete('cp', 'we')).toEqual(['web:'])
+    expect(await complete('rm-snapshot', '')).toEqual(['ready'])
   })
 })
 

@@ -7,7 +7,7 @@ const userVerbs = [...verbs].filter(([, verb]) => !verb.hidden).map(([name]) => 
 describe('a wrong command line', () => {
   test.each([
     [['exce'], "unknown command 'exce'", 'did you mean exec?'],
-    [['snapshot', 'web'], "unknown command 'snapshot'", 'see forkpoint --help'],
+    [['vvvvv', 'web'], "unknown command 'vvvvv'", 'see forkpoint --help'],
     [['ls', '--jsn'], "unknown option '--jsn'", 'did you mean --json?'],
     [['ls', 'web'], "too many arguments for 'ls'", 'see forkpoint ls --help'],
     [['pause'], "missing required argument 'env'", 'see forkpoint pause --help'],

@@ -5,10 +5,12 @@ import {
   formatAge,
   formatBytes,
   formatDuration,
+  parseAge,
   parseBytes,
   parseCount,
   parseCpus,
   parseDuration,
+  parseWhole,
 } from '../../../src/model/quantities.ts'
 
 describe('sizes', () => {
@@ -123,6 +125,15 @@ describe('cpus and counts', () => {
     expect(parseCpus(2)).toBe(2)
     for (const bad of ['0', '0.001', '-1', 'two', '', '1e3']) {
       expect(() => parseCpus(bad)).toThrow(InvalidInputError)
+    }
+  })
+
+  test('an age may be years, and a number of things none', () => {
+    expect(parseAge('90d')).toBe(90 * 86_400_000)
+    expect(parseWhole('0')).toBe(0)
+    for (const bad of ['', 'soon', '-1']) {
+      expect(() => parseAge(bad)).toThrow(InvalidInputError)
+      expect(() => parseWhole(bad)).toThrow(InvalidInputError)
     }
   })
 

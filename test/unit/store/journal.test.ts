@@ -21,6 +21,22 @@ test('an operation is on record before, during and after', () => {
   expect(done.endedAt).toBeGreaterThanOrEqual(begun.startedAt)
 })
 
+test('the history of an environment has what each operation told at its end', () => {
+  const { journal } = temporaryStore()
+  const environmentId = newEnvironmentId()
+  const first = journal.begin('create', environmentId)
+  journal.finish(first)
+  journal.begin('create', newEnvironmentId())
+  const second = journal.begin('snapshot', environmentId, { snapshot: 'x' })
+  expect(journal.open().map(({ id }) => id)).toContain(second.id)
+  journal.finish(second, { totalMs: 12.5 })
+  expect(journal.list(environmentId)).toMatchObject([
+    { kind: 'create', state: 'done', payload: {} },
+    { kind: 'snapshot', state: 'done', payload: { snapshot: 'x', totalMs: 12.5 } },
+  ])
+  expect(journal.open()).toHaveLength(1)
+})
+
 test('a failed operation keeps its error', () => {
   const { journal } = temporaryStore()
   const operation = journal.begin('create', null)

@@ -1,0 +1,154 @@
+/* OverlayFS's rules for one directory and one name in it. From the top down:
+ *
+ *   nothing there     look in the next layer
+ *   whiteout          the name does not exist, whatever is below
+ *   no directory      that is it; under a directory it ends the merge
+ *   directory         merges with those below, unless it is opaque
+ */
+#define _GNU_SOURCE
+#include "view.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/mount.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#define DIRECTORY (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NOATIME | O_CLOEXEC)
+
+/* A clone of the mount without those on it: an overlay does not see them either. */
+int open_layer(const char *path) {
+  int fd = (int)syscall(SYS_open_tree, AT_FDCWD, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+  if (fd < 0) die("open_tree", path);
+  int directory = openat(fd, ".", DIRECTORY);
+  if (directory < 0) die("open", path);
+  close(fd);
+  return directory;
+}
+
+const char *layer_path(const char *layer, bool *host_ids) {
+  *host_ids = !strncmp(layer, "host:", 5);
+  if (!*host_ids && strncmp(layer, "cell:", 5)) die_usage("a layer is host:PATH or cell:PATH", layer);
+  return layer + 5;
+}
+
+static struct merged *new_merged(size_t capacity) {
+  struct merged *directory = malloc(sizeof *directory + capacity * sizeof *directory->parts);
+  if (!directory) die("malloc", "directory");
+  directory->count = 0;
+  return directory;
+}
+
+struct merged *merge_layers(char **layers, size_t count) {
+  struct merged *root = new_merged(count);
+  for (size_t i = 0; i < count; i++) {
+    bool host_ids;
+    root->parts[i] = (struct part){(int)i, open_layer(layer_path(layers[i], &host_ids))};
+  }
+  root->count = count;
+  return root;
+}
+
+void release(struct merged *directory) {
+  if (!directory) return;
+  for (size_t i = 0; i < directory->count; i++) close(directory->parts[i].fd);
+  free(directory);
+}
+
+bool is_opaque(int directory) {
+  char value;
+  return fgetxattr(directory, "trusted.overlay.opaque", &value, 1) == 1 && value == 'y';
+}
+
+bool is_whiteout(const struct statx *info) {
+  return S_ISCHR(info->stx_mode) && !info->stx_rdev_major && !info->stx_rdev_minor;
+}
+
+/* Names that no file system could hold are not there, like those that are gone. */
+static bool means_absent(int error) {
+  return error == ENOENT || error == ENAMETOOLONG || error == ESTALE;
+}
+
+bool stat_name(int directory, const char *name, struct statx *info) {
+  if (!statx(directory, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, STATX_BASIC_STATS, info)) return true;
+  if (!means_absent(errno)) die("statx", name);
+  return false;
+}
+
+bool find_name(const struct merged *directory, const char *name, struct found *found) {
+  for (size_t i = 0; i < directory->count; i++) {
+    if (!stat_name(directory->parts[i].fd, name, &found->stat)) continue;
+    if (is_whiteout(&found->stat)) return false;
+    found->parent = directory;
+    found->in = directory->parts[i];
+    found->name = name;
+    return true;
+  }
+  return false;
+}
+
+struct merged *descend(const struct merged *directory, const char *name) {
+  struct merged *below = new_merged(directory->count);
+  for (size_t i = 0; i < directory->count; i++) {
+    int fd = openat(directory->parts[i].fd, name, DIRECTORY);
+    if (fd < 0 && means_absent(errno)) continue;
+    if (fd < 0 && (errno == ENOTDIR || errno == ELOOP)) break;
+    if (fd < 0) die("open", name);
+    below->parts[below->count++] = (struct part){directory->parts[i].layer, fd};
+    if (is_opaque(fd)) break;
+  }
+  if (below->count) return below;
+  free(below);
+  return NULL;
+}
+
+struct name {
+  char *text;
+  size_t part; /* index of the topmost part comes first */
+};
+
+struct names {
+  size_t count, capacity;
+  struct name *list;
+};
+
+static void add_names(struct names *names, int fd, size_t part) {
+  int own = openat(fd, ".", DIRECTORY); /* its position is ours alone */
+  DIR *stream = own < 0 ? NULL : fdopendir(own);
+  if (!stream) die("open", "directory");
+  for (struct dirent *entry; (entry = readdir(stream));) {
+    if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..")) continue;
+    if (names->count == names->capacity) {
+      names->capacity = names->capacity ? names->capacity * 2 : 64;
+      names->list = realloc(names->list, names->capacity * sizeof *names->list);
+    }
+    char *text = strdup(entry->d_name);
+    if (!names->list || !text) die("malloc", "names");
+    names->list[names->count++] = (struct name){text, part};
+  }
+  closedir(stream);
+}
+
+static int by_text_then_part(const void *left, const void *right) {
+  const struct name *a = left, *b = right;
+  int order = strcmp(a->text, b->text);
+  return order ? order : (a->part > b->part) - (a->part < b->part);
+}
+
+void each_name(const struct merged *directory, void (*visit)(const struct found *, void *), void *with) {
+  struct names names = {0};
+  for (size_t i = 0; i < directory->count; i++) add_names(&names, directory->parts[i].fd, i);
+  if (names.count) qsort(names.list, names.count, sizeof *names.list, by_text_then_part);
+  for (size_t i = 0; i < names.count; i++) {
+    const struct name *name = &names.list[i];
+    if (i && !strcmp(name->text, names.list[i - 1].text)) continue;
+    struct found found = {directory, directory->parts[name->part], name->text, {0}};
+    if (stat_name(found.in.fd, name->text, &found.stat) && !is_whiteout(&found.stat)) visit(&found, with);
+  }
+  for (size_t i = 0; i < names.count; i++) free(names.list[i].text);
+  free(names.list);
+}

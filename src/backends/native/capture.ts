@@ -1,0 +1,162 @@
+import { mkdir, readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { EnvironmentId, SnapshotId } from '../../model/ids.ts'
+import type { Captured, SnapshotRecord } from '../../model/snapshot.ts'
+import { killPoint } from '../../system/kill-points.ts'
+import { isAlive } from '../../system/process-identity.ts'
+import type { Stopwatch } from '../../system/stopwatch.ts'
+import { type Layer, runCell } from './cell.ts'
+import { freeze, thaw } from './cgroup.ts'
+import { dump, findCriu } from './criu.ts'
+import { dumpsEnded } from './dumps-ended.ts'
+import { makeCopyVariant } from './image-variants.ts'
+import { dropIndexLinks, restoreIndexLinks } from './index-links.ts'
+import type { NativeInstance } from './instance.ts'
+import { nameLinkRemaps, unnameLinkRemaps } from './link-remaps.ts'
+import type { Native } from './native.ts'
+import { removeTree } from './remove-tree.ts'
+import { repairImages } from './repair-images.ts'
+import { copyUpper, seal, unseal } from './seal.ts'
+import { refuseTraced } from './traced.ts'
+
+/** What a snapshot is made of, as the store keeps it. */
+export interface NativeImage {
+  readonly kind: 'native'
+  readonly captured: readonly Captured[]
+  /** topmost first; the first is the snapshot's own */
+  readonly layers: readonly Layer[]
+}
+
+export function imageOf(snapshot: SnapshotRecord): NativeImage {
+  return snapshot.image as unknown as NativeImage
+}
+
+export function toImageRecord({ captured, layers }: NativeImage): SnapshotRecord['image'] {
+  return { kind: 'native', captured, layers: layers.map((layer) => ({ ...layer })) }
+}
+
+interface Capture {
+  readonly image: NativeImage
+  readonly imagesBytes: number
+}
+
+/**
+ * Takes an environment's processes and files. Afterwards it is frozen and its upper is empty: either
+ * a successor takes over, or `uncapture` gives it back what was taken.
+ */
+export async function capture(
+  native: Native,
+  id: EnvironmentId,
+  instance: NativeInstance,
+  snapshot: SnapshotId,
+  watch: Stopwatch,
+): Promise<Capture> {
+  const { places, settings } = native
+  const cgroups = native.cgroups(id, instance.slot)
+  const images = join(places.snapshot(snapshot), 'images')
+  const criu = findCriu(settings)
+  refuseTraced(cgroups[0] ?? '')
+  // What CRIU restores reads some of them as the sandbox's root.
+  await mkdir(images, { recursive: true, mode: 0o711 })
+  await watch.measure('freeze', () => freeze(cgroups))
+  killPoint('snapshot:frozen')
+  await watch.measure('dump', () =>
+    dump(criu, { pid: instance.process.pid, images, cgroup: cgroups[0] ?? '' }),
+  )
+  await watch.measure('surgery', async () => {
+    await nameLinkRemaps(images, instance.process.pid)
+    await repairImages(images)
+    await makeCopyVariant(places.snapshot(snapshot), images)
+  })
+  killPoint('snapshot:dumped')
+  const layer: Layer = { path: places.sealed(snapshot), ids: 'cell' }
+  const slot = places.slot(id, instance.slot)
+  await watch.measure('seal', async () => {
+    await rejoinLinks(instance, slot.work)
+    await dropIndexLinks(slot)
+    await seal(slot.upper, layer.path)
+  })
+  killPoint('snapshot:sealed')
+  return {
+    image: {
+      kind: 'native',
+      captured: ['filesystem', 'processes', 'terminal'],
+      layers: [layer, ...instance.layers],
+    },
+    imagesBytes: await sizeOf(images),
+  }
+}
+
+/** A changed file keeps its content under all of its names; the search is long only if there is one. */
+async function rejoinLinks(instance: NativeInstance, work: string): Promise<void> {
+  const index = join(work, 'index')
+  const layers = instance.layers.map(({ path }) => path)
+  const pid = String(instance.process.pid)
+  await runCell('joining hard links', ['rejoin', pid, index, ...layers])
+}
+
+/** Copies an environment's files while it is frozen; it then goes on as it was. */
+export async function captureFiles(
+  native: Native,
+  id: EnvironmentId,
+  instance: NativeInstance,
+  snapshot: SnapshotId,
+  watch: Stopwatch,
+): Promise<Capture> {
+  const cgroups = native.cgroups(id, instance.slot)
+  const layer: Layer = { path: native.places.sealed(snapshot), ids: 'cell' }
+  await watch.measure('freeze', () => freeze(cgroups))
+  try {
+    const { upper, work } = native.places.slot(id, instance.slot)
+    await watch.measure('copy', async () => {
+      await rejoinLinks(instance, work)
+      await copyUpper(upper, layer.path)
+    })
+    killPoint('snapshot:copied')
+  } finally {
+    await watch.measure('thaw', () => thaw(cgroups))
+  }
+  const layers = [layer, ...instance.layers]
+  return { image: { kind: 'native', captured: ['filesystem'], layers }, imagesBytes: 0 }
+}
+
+/** Undoes `capture` at whatever step it ended; nothing inside can tell that anything happened. */
+export async function uncapture(
+  native: Native,
+  id: EnvironmentId,
+  instance: NativeInstance,
+  snapshot: SnapshotId,
+): Promise<void> {
+  const { places } = native
+  const images = join(places.snapshot(snapshot), 'images')
+  // Files were only moved where processes were taken, too; a copy must not come back over them.
+  if (await exists(images)) {
+    await dumpsEnded(images)
+    await unseal(places.sealed(snapshot), places.slot(id, instance.slot).upper)
+    await restoreIndexLinks(places.slot(id, instance.slot))
+    if (isAlive(instance.process)) await unnameLinkRemaps(images, instance.process.pid)
+  }
+  if (await exists(native.cgroups(id, instance.slot)[0] ?? '')) {
+    await thaw(native.cgroups(id, instance.slot))
+  }
+  await discard(native, snapshot)
+}
+
+/** Removes a snapshot's files. */
+export async function discard(native: Native, snapshot: SnapshotId): Promise<void> {
+  await removeTree(native.places.snapshot(snapshot))
+  await removeTree(native.places.sealed(snapshot))
+}
+
+/** A flat directory of files. */
+async function sizeOf(dir: string): Promise<number> {
+  const sizes = (await readdir(dir)).map(async (name) => (await stat(join(dir, name))).size)
+  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0)
+}
+
+async function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  )
+}

@@ -1,0 +1,37 @@
+import { readFile } from 'node:fs/promises'
+import { BackendError } from '../../model/errors.ts'
+import { quote } from '../../model/quote.ts'
+import { commandOf } from './command-line.ts'
+import { explainDump } from './explain-dump.ts'
+
+/** CRIU's own last words are the error lines of its log; the rest of it stays in the file. */
+export async function criuFailure(
+  doing: 'dump' | 'restore',
+  logPath: string,
+  stderr: string,
+): Promise<BackendError> {
+  const log = await readFile(logPath, 'utf8').catch(() => stderr)
+  const words = lastWordsOf(log)
+  const refusal = doing === 'dump' ? explainDump(words.join('\n')) : null
+  const facts = { lastWords: words.join('\n'), logPath }
+  if (!refusal) {
+    const why = words.at(0) ?? (stderr.trim() || 'no reason given')
+    const remedy = 'run `forkpoint doctor`; the log has the rest'
+    return new BackendError(`criu ${doing} failed: ${why}`, { ...facts, remedy })
+  }
+  const command = refusal.pid === null ? null : commandOf(refusal.pid)
+  const who = command === null ? 'a process' : `${quote(command.line)} (pid ${command.pid} inside)`
+  return new BackendError(`cannot capture ${who}: it has ${refusal.object}`, {
+    ...facts,
+    remedy: refusal.remedy,
+    detail: { object: refusal.object, process: command },
+  })
+}
+
+/** The error lines of a CRIU log, without time, file and line, and without what is harmless. */
+export function lastWordsOf(log: string): string[] {
+  return log
+    .split('\n')
+    .filter((line) => /\bError \(/.test(line) && !line.includes("Can't setup RLIMIT_NOFILE"))
+    .map((line) => line.replace(/^.*?Error \([^)]*\):\s*/, ''))
+}

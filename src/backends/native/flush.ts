@@ -1,0 +1,17 @@
+import type { SnapshotRecord } from '../../model/snapshot.ts'
+import { writeManifest } from './manifest.ts'
+import type { Native } from './native.ts'
+import { mustRun } from './run-tool.ts'
+import { treeBytes } from './stats.ts'
+
+/** Waits until a snapshot's files and images are on the disk, and counts the files. */
+export async function flush(
+  native: Native,
+  snapshot: SnapshotRecord,
+): Promise<{ filesBytes: number }> {
+  if (snapshot.captured.includes('processes')) {
+    await writeManifest(native.places.snapshot(snapshot.id))
+  }
+  await mustRun('flushing a snapshot', 'sync', ['--file-system', native.places.data])
+  return { filesBytes: await treeBytes(native.places.sealed(snapshot.id)) }
+}

@@ -1,0 +1,121 @@
+import { readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { EnvironmentRecord } from '../../model/environment.ts'
+import { BackendError } from '../../model/errors.ts'
+import { killPoint } from '../../system/kill-points.ts'
+import { identify } from '../../system/process-identity.ts'
+import type { Identity } from '../backend.ts'
+import { type CellNet, type CellSpec, createCell, type Layer } from './cell.ts'
+import { makeCgroups } from './cgroup.ts'
+import { findCriu, restore } from './criu.ts'
+import { makeDirectories, writeIdentity } from './environment-directory.ts'
+import { explained } from './host-failures.ts'
+import { lostLocksOf } from './images/lost-locks.ts'
+import { agentListening, type NativeInstance } from './instance.ts'
+import { ensureDevices } from './layers.ts'
+import { retakeLocks } from './lost-locks.ts'
+import { allow, ensureNat, freeLink, interfaceName } from './nat.ts'
+import type { Native } from './native.ts'
+import { cgroupName, type EnvironmentPlaces } from './places.ts'
+
+export interface Launch extends Pick<EnvironmentRecord, 'id' | 'limits' | 'net'> {
+  readonly identity: Identity
+  /** topmost first */
+  readonly layers: readonly Layer[]
+  /** CRIU's images to continue from; null: a fresh agent */
+  readonly images: string | null
+  /** the life of the same environment that this one takes over from: it keeps its address */
+  readonly replaces: NativeInstance | null
+}
+
+type Agent = Pick<NativeInstance, 'process' | 'socket'>
+
+/** Brings one environment to life, beside whatever else is alive of it. */
+export async function launch(native: Native, spec: Launch): Promise<NativeInstance> {
+  const { places, settings, layout } = native
+  // Later than any slot before, also after a crash; one lease holder at a time makes them.
+  const slot = Date.now()
+  const place = places.slot(spec.id, slot)
+  await explained('making the directories of an environment', async () => {
+    await makeDirectories(place, settings.ids.base)
+    await writeIdentity(place, spec.identity, settings.ids.base)
+  })
+  killPoint('launch:directories')
+  const [dev, cgroups] = await Promise.all([
+    ensureDevices(places),
+    makeCgroups(layout, places.key, cgroupName(spec.id, slot), spec.limits),
+  ])
+  killPoint('launch:cgroups')
+  const start = (net: CellNet | null): Promise<Agent> => {
+    const cell: CellSpec = {
+      ...{ dir: place.dir, dev, layers: spec.layers, cgroups, net },
+      ...{ hostname: spec.identity.hostname, ids: settings.ids, noNewPrivs: settings.noNewPrivs },
+    }
+    return spec.images === null
+      ? startCell(place, cell)
+      : restoreCell(native, place, cell, spec.images)
+  }
+  const { agent, net } = await linked(native, spec, place, start)
+  killPoint('launch:alive')
+  return { kind: 'native', slot, ...agent, net, layers: spec.layers }
+}
+
+/** With a network, a new link; the lease is held until its interface shows its address as taken. */
+async function linked(
+  native: Native,
+  { id, net: wanted, replaces }: Launch,
+  place: EnvironmentPlaces,
+  start: (net: CellNet | null) => Promise<Agent>,
+): Promise<{ agent: Agent; net: CellNet | null }> {
+  if (wanted.mode === 'none') return { agent: await start(null), net: null }
+  await writeFile(place.net, '')
+  const kept = replaces?.net
+  if (kept) return { agent: await start(kept), net: kept }
+  const { exclusively, nat, settings } = native
+  return exclusively('net', 'connecting an environment', async () => {
+    await ensureNat(nat, settings.net.pool)
+    const net = { interface: interfaceName(nat, id), ...freeLink(nat, settings.net.pool) }
+    await allow(nat, net.interface, wanted.allow)
+    killPoint('launch:net')
+    return { agent: await start(net), net }
+  })
+}
+
+async function startCell(place: EnvironmentPlaces, cell: CellSpec): Promise<Agent> {
+  return agentListening(place.socket, await createCell(cell))
+}
+
+async function restoreCell(
+  native: Native,
+  place: EnvironmentPlaces,
+  cell: CellSpec,
+  images: string,
+): Promise<Agent> {
+  const record = join(place.dir, 'socket-identity')
+  const pidfile = join(place.dir, 'pid')
+  const { net, cgroups } = cell
+  const lostLocks = await lostLocksOf(images)
+  const pid = await restore(
+    findCriu(native.settings),
+    { ...cell, net: null },
+    {
+      ...{ images, dir: place.dir, pidfile },
+      hook: {
+        FORKPOINT_HOSTNAME: cell.hostname,
+        FORKPOINT_NET: net ? `${net.interface} ${net.address} ${net.gateway} ${net.prefix}` : '',
+        FORKPOINT_SOCKET: place.socket,
+        FORKPOINT_SOCKET_IDENTITY: record,
+        ...(lostLocks.length > 0 && { FORKPOINT_HOLD: cgroups[0] ?? '' }),
+      },
+    },
+  )
+  if (lostLocks.length > 0) await retakeLocks(cgroups[0] ?? '', lostLocks)
+  const process = identify(pid)
+  if (!process) throw new BackendError('the restored agent ended at once')
+  const [dev = '', ino = '', birthtimeNs = ''] = (await readFile(record, 'utf8')).trim().split(' ')
+  await Promise.all([rm(record), rm(pidfile)])
+  return {
+    process,
+    socket: { dev: BigInt(dev), ino: BigInt(ino), birthtimeNs: BigInt(birthtimeNs) },
+  }
+}

@@ -1,0 +1,53 @@
+import type { Layer } from '../cell.ts'
+import { ancestors, isBelow, outermost } from './paths.ts'
+import type { LayerEntry } from './records.ts'
+
+/** Two stacks of layers without what lies under both. */
+export interface Difference {
+  readonly a: readonly Layer[]
+  readonly b: readonly Layer[]
+  readonly common: readonly Layer[]
+}
+
+export function splitLayers(a: readonly Layer[], b: readonly Layer[]): Difference {
+  let shared = 0
+  while (shared < a.length && shared < b.length) {
+    const [left, right] = [a.at(-1 - shared), b.at(-1 - shared)]
+    if (left?.path !== right?.path || left?.ids !== right?.ids) break
+    shared += 1
+  }
+  return {
+    a: a.slice(0, a.length - shared),
+    b: b.slice(0, b.length - shared),
+    common: a.slice(a.length - shared),
+  }
+}
+
+/** Paths where one side's own layers hide what the common ones hold, and all that is below. */
+export function hidingPaths(entries: readonly LayerEntry[]): Set<string> {
+  const hiding = entries.filter((entry) => entry.type !== 'directory' || entry.opaque)
+  return new Set(hiding.map((entry) => entry.path))
+}
+
+/**
+ * Where the common layers show through on one side only. Everything below has to be looked at on
+ * both sides, although no layer that differs names it: a directory is deleted by one whiteout.
+ */
+export function uncoveredPaths(a: ReadonlySet<string>, b: ReadonlySet<string>): string[] {
+  const hidden = (path: string, by: ReadonlySet<string>) =>
+    by.has(path) || ancestors(path).some((above) => by.has(above))
+  const onlyInA = [...a].filter((path) => !hidden(path, b))
+  const onlyInB = [...b].filter((path) => !hidden(path, a))
+  return outermost([...onlyInA, ...onlyInB])
+}
+
+/** The parts of `roots` that lie below one of `filters`, and of `filters` that lie below a root. */
+export function restrict(roots: readonly string[], filters: readonly string[] | null): string[] {
+  if (filters === null) return [...roots]
+  const kept = roots.flatMap((root) =>
+    filters.flatMap((filter) =>
+      isBelow(root, filter) ? [root] : isBelow(filter, root) ? [filter] : [],
+    ),
+  )
+  return outermost(kept)
+}

@@ -1,0 +1,104 @@
+import type { Writable } from 'node:stream'
+import { formatDuration } from '../../model/quantities.ts'
+import type { Style } from '../render/style.ts'
+import { table } from '../render/table.ts'
+import { indent, printable } from '../render/text.ts'
+import { write } from '../write.ts'
+
+interface Told {
+  readonly command: string
+  readonly output: string
+  readonly ms: number
+}
+
+interface Chapter {
+  readonly title: string
+  readonly told: Told[]
+}
+
+interface Timing {
+  readonly operation: string
+  readonly ms: number
+  readonly note: string
+}
+
+/** Says what is being done and what came of it; keeps an account of it for `--json`. */
+export class Narrator {
+  /** of what it prints; `step` prints what it is given as it is */
+  readonly style: Style
+  readonly #screen: Writable | null
+  readonly #signal: AbortSignal
+  readonly #began = performance.now()
+  readonly #chapters: Chapter[] = []
+  readonly #timings: Timing[] = []
+
+  constructor(screen: Writable | null, style: Style, signal: AbortSignal) {
+    this.#screen = screen
+    this.style = style
+    this.#signal = signal
+  }
+
+  get signal(): AbortSignal {
+    return this.#signal
+  }
+
+  get account(): object {
+    const totalMs = Math.round(performance.now() - this.#began)
+    return { ok: true, totalMs, steps: this.#chapters, timings: this.#timings }
+  }
+
+  async chapter(title: string, why: string): Promise<void> {
+    this.#signal.throwIfAborted()
+    this.#chapters.push({ title, told: [] })
+    const number = String(this.#chapters.length).padStart(2)
+    const text = `${this.style.strong(`${number}  ${title}`)}\n${this.style.faint(indent(why, '    '))}`
+    await this.#say(`\n${text}\n`)
+  }
+
+  /** The command line that does the same, then what it prints, as `work` gives it. */
+  async step<T>(
+    command: string,
+    work: () => Promise<T>,
+    output: (result: T) => string,
+  ): Promise<T> {
+    this.#signal.throwIfAborted()
+    await this.#say(`\n    ${this.style.good('$')} ${command}\n`)
+    const began = performance.now()
+    const result = await work()
+    const ms = Math.round((performance.now() - began) * 10) / 10
+    const text = output(result).trimEnd()
+    this.#chapters.at(-1)?.told.push({ command, output: text, ms })
+    if (text !== '') await this.#say(`${indent(text, '    ')}\n`)
+    return result
+  }
+
+  /** What a program inside printed; it must not move the cursor. */
+  said(text: string): string {
+    return text.trimEnd().split('\n').map(printable).join('\n')
+  }
+
+  timing(operation: string, ms: number, note = ''): void {
+    this.#timings.push({ operation, ms: Math.round(ms * 10) / 10, note })
+  }
+
+  async timings(): Promise<void> {
+    const columns = [
+      { title: 'OPERATION', cell: ({ operation }: Timing) => operation },
+      { title: 'TIME', cell: ({ ms }: Timing) => formatDuration(ms) },
+      { title: '', cell: ({ note }: Timing) => note },
+    ]
+    await this.#say(`\n${indent(table(columns, this.#timings, this.style), '    ')}\n`)
+  }
+
+  async end(): Promise<void> {
+    const took = formatDuration(performance.now() - this.#began)
+    await this.#say(
+      `\n${this.style.good(`done in ${took}`)}; nothing is left behind.\n` +
+        'Now your own:  forkpoint create --from dir:. --name mine --net nat\n',
+    )
+  }
+
+  async #say(text: string): Promise<void> {
+    if (this.#screen !== null) await write(this.#screen, text)
+  }
+}

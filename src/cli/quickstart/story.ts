@@ -1,0 +1,189 @@
+import type { Environment, Forkpoint, Snapshot } from '../../index.ts'
+import { created, forked, promoted, removed, restored, taken } from '../render/sentences.ts'
+import { renderTree } from '../render/tree.ts'
+import { compare } from './compare.ts'
+import type { Narrator } from './narrator.ts'
+import type { Stage } from './stage.ts'
+import { attempt, attempts, preparation, prepare, startCounter, startServer } from './workload.ts'
+
+/** Left of the tour's output. */
+const margin = 4
+
+/** The tour, from an empty environment to the tree of its branches. */
+export async function tellStory(
+  forkpoint: Forkpoint,
+  stage: Stage,
+  narrator: Narrator,
+  columns: number | undefined,
+): Promise<void> {
+  const trunk = await begin(stage, narrator)
+  const ready = await keep(stage, trunk, narrator)
+  const tries = await branch(stage, ready, narrator)
+  const best = await work(tries, narrator)
+  await compare(ready, best, narrator)
+  await win(trunk, best, narrator)
+  await goBack(trunk, ready, narrator)
+  await narrator.chapter('See what grew from what', '● is a snapshot, ▸ an environment on it.')
+  const view = { nowMs: Date.now(), columns: columns === undefined ? undefined : columns - margin }
+  await narrator.step(
+    `forkpoint tree ${stage.name}`,
+    () => forkpoint.tree(stage.name),
+    (roots) => renderTree(roots, view, narrator.style),
+  )
+  await narrator.chapter('How long that took', 'Measured just now, on this machine.')
+  await narrator.timings()
+}
+
+async function begin(stage: Stage, narrator: Narrator): Promise<Environment> {
+  const { name } = stage
+  await narrator.chapter(
+    'Make an environment',
+    "A computer of its own, over a copy-on-write view of this machine's files.",
+  )
+  const trunk = await timed(narrator, 'create', () =>
+    narrator.step(
+      `forkpoint create --name ${name}`,
+      () => stage.create({ name, signal: narrator.signal }),
+      created,
+    ),
+  )
+  await narrator.chapter(
+    'Bring it into a state worth keeping',
+    'A web server that counts visits in memory, a job that counts in the shell, a function, a file.',
+  )
+  await say(narrator, trunk, prepare, preparation)
+  await say(narrator, trunk, startServer)
+  await say(narrator, trunk, startCounter)
+  return trunk
+}
+
+async function keep(stage: Stage, trunk: Environment, narrator: Narrator): Promise<Snapshot> {
+  const name = `${stage.name}-ready`
+  await narrator.chapter(
+    'Take a snapshot',
+    'Files, memory, processes and the shell together, while all of it runs on.',
+  )
+  const ready = await narrator.step(
+    `forkpoint snapshot ${stage.name} --name ${name} -m 'server and counter run'`,
+    () => trunk.snapshot({ name, message: 'server and counter run', signal: narrator.signal }),
+    ({ info }) => taken(info),
+  )
+  const { totalMs, pauseMs } = ready.timing
+  narrator.timing('snapshot', totalMs, 'the whole call')
+  narrator.timing('  pause', pauseMs, 'no process inside ran for this long')
+  return ready
+}
+
+async function branch(
+  stage: Stage,
+  ready: Snapshot,
+  narrator: Narrator,
+): Promise<readonly Environment[]> {
+  const prefix = `${stage.name}-try`
+  const count = attempts.length
+  await narrator.chapter(
+    'Fork it three ways',
+    'Three more computers that all believe they have been running all along.',
+  )
+  const began = performance.now()
+  const forks = await narrator.step(
+    `forkpoint fork ${ready.name} -n ${count} --name ${prefix}`,
+    async () => stage.add(await ready.fork(count, { name: prefix })),
+    forked,
+  )
+  narrator.timing('fork', (performance.now() - began) / count, `per copy, ${count} at a time`)
+  return forks
+}
+
+/** Something else in each; the smallest file wins. */
+async function work(tries: readonly Environment[], narrator: Narrator): Promise<Environment> {
+  await narrator.chapter(
+    'Try something else in each',
+    "Each server remembers the visit before the snapshot and counts on by itself; the shell's\n" +
+      'function and directory are there, too.',
+  )
+  let best: { environment: Environment; bytes: number } | undefined
+  for (const [index, environment] of tries.entries()) {
+    const output = await say(narrator, environment, attempt(attempts[index] ?? attempts[0]))
+    const bytes = Number.parseInt(output.split('\n')[1] ?? '', 10)
+    if (best === undefined || bytes < best.bytes) best = { environment, bytes }
+  }
+  if (best === undefined) throw new Error('there was nothing to try')
+  return best.environment
+}
+
+async function win(trunk: Environment, best: Environment, narrator: Narrator): Promise<void> {
+  await narrator.chapter('Keep the best', `${best.name} made the smallest file.`)
+  await timed(narrator, 'promote', () =>
+    narrator.step(
+      `forkpoint promote ${best.name} ${trunk.name}`,
+      () => trunk.promote(best),
+      () => promoted(best, trunk),
+    ),
+  )
+  await say(narrator, trunk, 'wc -c < data.gz; visit')
+}
+
+async function goBack(trunk: Environment, ready: Snapshot, narrator: Narrator): Promise<void> {
+  await narrator.chapter('Or go back', 'As if nothing of it had happened; the counter counts on.')
+  await timed(narrator, 'restore', () =>
+    narrator.step(
+      `forkpoint restore ${trunk.name} ${ready.name}`,
+      () => trunk.restore(ready),
+      () => restored(trunk, ready),
+    ),
+  )
+  await say(narrator, trunk, 'ls; visit; cat count; sleep 0.3; cat count')
+}
+
+/** What the tour made, with the commands that remove it. */
+export async function cleanUp(stage: Stage, narrator: Narrator): Promise<void> {
+  await narrator.chapter('Clean up', 'Snapshots outlive their environments, so both are removed.')
+  const { environments } = stage
+  await narrator.step(
+    `forkpoint rm ${namesOf(environments)}`,
+    () => stage.removeEnvironments(),
+    () => removed(environments),
+  )
+  const snapshots = await stage.snapshots()
+  await narrator.step(
+    `forkpoint rm-snapshot ${namesOf(snapshots)}`,
+    () => stage.removeSnapshots(),
+    () => removed(snapshots),
+  )
+}
+
+function namesOf(things: readonly { readonly id: string; readonly name: string | null }[]): string {
+  return things.map(({ id, name }) => name ?? id).join(' ')
+}
+
+/** Runs it inside; `shown` stands for what is too long to print. */
+async function say(
+  narrator: Narrator,
+  environment: Environment,
+  command: string,
+  shown: string = command,
+): Promise<string> {
+  const { stdout } = await narrator.step(
+    `forkpoint exec ${environment.name} -- ${quoted(shown)}`,
+    async () => {
+      const result = await environment.exec(command, { signal: narrator.signal })
+      if (result.exitCode === 0) return result
+      throw new Error(`${quoted(shown)} failed inside: ${result.stderr.trim()}`)
+    },
+    (result) => narrator.said(result.stdout),
+  )
+  return stdout
+}
+
+async function timed<T>(narrator: Narrator, operation: string, work: () => Promise<T>): Promise<T> {
+  const began = performance.now()
+  const result = await work()
+  narrator.timing(operation, performance.now() - began)
+  return result
+}
+
+/** As it would be typed. */
+function quoted(text: string): string {
+  return text.includes("'") ? `"${text}"` : `'${text}'`
+}

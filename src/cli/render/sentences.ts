@@ -1,0 +1,32 @@
+// What the verbs say when they are done; `quickstart` says the same.
+import type { SnapshotInfo } from '../../index.ts'
+import { formatDuration } from '../../model/quantities.ts'
+import { labelOf } from './environment.ts'
+
+type Named = Parameters<typeof labelOf>[0]
+
+export function created(environment: Named): string {
+  return `created ${labelOf(environment)}`
+}
+
+export function taken(snapshot: SnapshotInfo): string {
+  const { pauseMs, totalMs } = snapshot.timing
+  const times = `${formatDuration(totalMs)}, paused for ${formatDuration(pauseMs)}`
+  return `took snapshot ${labelOf(snapshot)} in ${times}`
+}
+
+export function restored(environment: Named, snapshot: Named): string {
+  return `restored ${labelOf(environment)} to ${labelOf(snapshot)}`
+}
+
+export function forked(environments: readonly Named[]): string {
+  return environments.map((environment) => `forked ${labelOf(environment)}`).join('\n')
+}
+
+export function promoted(from: Named, into: Named): string {
+  return `promoted ${labelOf(from)} into ${labelOf(into)}`
+}
+
+export function removed(things: readonly Named[]): string {
+  return things.map((thing) => `removed ${labelOf(thing)}`).join('\n')
+}

@@ -1,0 +1,43 @@
+import type { SnapshotInfo } from '../../index.ts'
+import { formatAge, formatBytes, formatDuration } from '../../model/quantities.ts'
+import type { Style } from './style.ts'
+import { type Column, table } from './table.ts'
+
+export interface ShownSnapshot extends SnapshotInfo {
+  /** of the environment it was taken of; null if that has none or is gone */
+  readonly environment: string | null
+}
+
+export function snapshotTable(
+  snapshots: readonly ShownSnapshot[],
+  nowMs: number,
+  style: Style,
+): string {
+  const columns: readonly Column<ShownSnapshot>[] = [
+    { title: 'NAME', cell: ({ name }) => name ?? '-', paint: (text) => style.strong(text) },
+    { title: 'ID', cell: ({ id }) => id },
+    { title: 'STATUS', cell: statusOf, paint: (text, { status }) => paints[status](style)(text) },
+    { title: 'OF', cell: ({ environment, environmentId }) => environment ?? environmentId },
+    { title: 'PARENT', cell: ({ parent }) => parent ?? '-' },
+    { title: 'AGE', cell: ({ createdAt }) => formatAge(createdAt, nowMs) },
+    { title: 'SIZE', cell: ({ sizes }) => sizeOf(sizes) },
+    { title: 'PAUSE', cell: ({ timing }) => formatDuration(timing.pauseMs) },
+    { title: 'HOLDS', cell: ({ captured }) => captured.join('+') || '-' },
+    { title: 'MESSAGE', cell: ({ message }) => message },
+  ]
+  return table(columns, snapshots, style)
+}
+
+function statusOf({ status, durable }: ShownSnapshot): string {
+  return status === 'ready' && durable ? 'durable' : status
+}
+
+function sizeOf({ filesBytes, imagesBytes }: SnapshotInfo['sizes']): string {
+  return filesBytes === null ? '?' : formatBytes(filesBytes + imagesBytes)
+}
+
+const paints: Record<SnapshotInfo['status'], (style: Style) => (text: string) => string> = {
+  writing: (style) => style.doubtful,
+  ready: (style) => style.good,
+  failed: (style) => style.bad,
+}

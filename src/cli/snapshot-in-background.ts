@@ -1,0 +1,57 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Environment, Forkpoint, SnapshotInfo } from '../index.ts'
+import { BackendError } from '../model/errors.ts'
+
+const lookEveryMs = 10
+
+/**
+ * Has another process take the snapshot that this command line asks for; resolves as soon as that
+ * process has begun, while the snapshot is still being written.
+ */
+export async function snapshotInBackground(
+  forkpoint: Forkpoint,
+  environment: Environment,
+): Promise<SnapshotInfo> {
+  const known = new Set((await forkpoint.snapshots()).map(({ id }) => id))
+  const child = sameWithout('--no-wait')
+  const ended = { yet: false }
+  const end = outcome(child).finally(() => {
+    ended.yet = true
+  })
+  for (;;) {
+    const isOver = ended.yet
+    const taken = await forkpoint.snapshots({ environment: environment.id })
+    const begun = taken.find(({ id }) => !known.has(id))
+    if (begun !== undefined) {
+      leave(child)
+      return begun.info
+    }
+    if (isOver) throw await end
+    await sleep(lookEveryMs)
+  }
+}
+
+function sameWithout(flag: string): ChildProcess {
+  const words = process.argv.slice(1).filter((word) => word !== flag)
+  return spawn(process.execPath, [...process.execArgv, ...words, '--json'], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+    detached: true,
+  })
+}
+
+/** What went wrong, in that process's own words. */
+async function outcome(child: ChildProcess): Promise<Error> {
+  const [said] = await Promise.all([child.stdout ? text(child.stdout) : '', once(child, 'exit')])
+  const message = /"message": "(.*)"/.exec(said)?.[1] ?? 'it said nothing'
+  return new BackendError(`the snapshot could not be taken: ${message}`, {
+    remedy: 'without --no-wait you see more',
+  })
+}
+
+function leave(child: ChildProcess): void {
+  child.stdout?.destroy()
+  child.unref()
+}

@@ -1,0 +1,48 @@
+import { openConnection } from '../agent/connect.ts'
+import { configure, quiesce, readAgentInfo, setIdentity } from '../agent/environment.ts'
+import { openAgentSocket } from '../agent/socket.ts'
+import type { EnvironmentRecord, Instance } from '../model/environment.ts'
+import type { Engine } from './engine.ts'
+import { identityOf } from './identity.ts'
+
+/** A connection to one instance, also while a swap keeps the shared ones away. */
+export async function connectTo(engine: Engine, record: EnvironmentRecord, instance: Instance) {
+  const { path, identity } = engine.backend(record.backend).address(record.id, instance)
+  return openConnection(await openAgentSocket(path, identity))
+}
+
+/** Tells a new agent who it is and what its commands start with. */
+export async function introduce(
+  engine: Engine,
+  record: EnvironmentRecord,
+  instance: Instance,
+): Promise<void> {
+  await using connection = await connectTo(engine, record, instance)
+  const { hostname, machineId } = identityOf(record)
+  await setIdentity(connection, { hostname, machineId })
+  await configure(connection, {
+    env: record.env,
+    cwd: record.workdir,
+    shell: engine.settings.shell.program,
+  })
+}
+
+/** Waits until the agent of a restored instance answers. */
+export async function greet(
+  engine: Engine,
+  record: EnvironmentRecord,
+  instance: Instance,
+): Promise<void> {
+  await using connection = await connectTo(engine, record, instance)
+  await readAgentInfo(connection)
+}
+
+/** Makes the agent close every connection: one that stays open is the host's, and cannot be dumped. */
+export async function closeConnections(
+  engine: Engine,
+  record: EnvironmentRecord,
+  instance: Instance,
+): Promise<void> {
+  await engine.connections.close(record.id)
+  await quiesce(await connectTo(engine, record, instance))
+}

@@ -1,0 +1,37 @@
+import type { SnapshotRecord } from '../model/snapshot.ts'
+import type { Engine } from './engine.ts'
+
+/** Snapshots on their way to the disk, after the call that took them has returned. */
+export interface Flushes {
+  /** Resolves when this snapshot is on disk and its record says so. */
+  start(snapshot: SnapshotRecord): Promise<void>
+  all(): Promise<void>
+}
+
+export function flushes(engine: () => Pick<Engine, 'backend' | 'store'>): Flushes {
+  const pending = new Map<string, Promise<void>>()
+  const flush = async (snapshot: SnapshotRecord): Promise<void> => {
+    const { backend, store } = engine()
+    const { filesBytes } = await backend(snapshot.backend).flush(snapshot)
+    const current = store.snapshots.get(snapshot.id)
+    if (!current) return
+    store.snapshots.update(snapshot.id, {
+      durable: true,
+      sizes: { ...current.sizes, filesBytes },
+    })
+  }
+  return {
+    start: (snapshot) => {
+      const known = pending.get(snapshot.id)
+      if (known) return known
+      const started = flush(snapshot).finally(() => pending.delete(snapshot.id))
+      pending.set(snapshot.id, started)
+      // A flush that fails leaves the snapshot as it is, not durable; those who wait are told.
+      started.catch(() => {})
+      return started
+    },
+    all: async () => {
+      await Promise.allSettled(pending.values())
+    },
+  }
+}

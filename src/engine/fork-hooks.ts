@@ -1,0 +1,33 @@
+import { execCommand } from '../agent/exec.ts'
+import type { EnvironmentRecord, Instance } from '../model/environment.ts'
+import { BackendError } from '../model/errors.ts'
+import { connectTo } from './agents.ts'
+import type { Engine } from './engine.ts'
+
+const directory = '/etc/forkpoint/on-fork.d'
+
+/** A hook must not hold up the fork for ever. */
+const longestMs = 60_000
+
+/** Runs the executable files of the hook directory in a new fork, in order of their names, once. */
+export async function runForkHooks(
+  engine: Engine,
+  record: EnvironmentRecord,
+  instance: Instance,
+): Promise<void> {
+  await using connection = await connectTo(engine, record, instance)
+  const script = `[ -d ${directory} ] || exit 0
+for hook in ${directory}/*; do
+  [ -x "$hook" ] && [ -f "$hook" ] || continue
+  "$hook" || { status=$?; echo "$hook ended with $status" >&2; exit 1; }
+done`
+  const env = { FORKPOINT_ID: record.id, FORKPOINT_NAME: record.name ?? '' }
+  const result = await execCommand(connection, {
+    ...{ mode: 'process', command: ['/bin/sh', '-c', script], env, timeoutMs: longestMs },
+  })
+  if (result.exitCode === 0) return
+  throw new BackendError(`a fork hook of ${directory} failed`, {
+    lastWords: result.stderr.toString().trim().split('\n').slice(-5).join('\n'),
+    remedy: 'mend or remove the hook in the environment that the snapshot was taken of',
+  })
+}

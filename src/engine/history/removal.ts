@@ -1,0 +1,81 @@
+import { ConflictError } from '../../model/errors.ts'
+import type { EnvironmentId, SnapshotId } from '../../model/ids.ts'
+import { lineageOf } from './lineage.ts'
+import type { History, PlannedSnapshot } from './retention.ts'
+
+export interface RemovalOptions {
+  /** removes what builds on it, too */
+  readonly cascade?: boolean
+}
+
+/** The order in which these snapshots can be removed; refused if something else needs one. */
+export function planRemoval(
+  history: History,
+  wanted: readonly SnapshotId[],
+  options: RemovalOptions = {},
+): SnapshotId[] {
+  const lineage = lineageOf(history.snapshots)
+  const below = wanted.flatMap((id) => lineage.descendantsOf(id))
+  const going = new Set(wanted)
+  if (options.cascade === true) for (const { id } of below) going.add(id)
+  const users = usersOf(history, going, below)
+  if (users.length > 0) throw stillNeeded(history, wanted, users, options)
+  return lineage.roots
+    .flatMap((root) => [...lineage.descendantsOf(root.id), root])
+    .map(({ id }) => id)
+    .filter((id) => going.has(id))
+}
+
+interface User {
+  readonly kind: 'environment' | 'snapshot' | 'operation'
+  readonly id: EnvironmentId | SnapshotId
+  readonly name: string | null
+}
+
+/** Those that would lose something, and are not to go themselves. */
+function usersOf(
+  { environments, snapshots, inUse }: History,
+  going: ReadonlySet<SnapshotId>,
+  below: readonly PlannedSnapshot[],
+): User[] {
+  const needed = new Set([...going, ...below.map(({ id }) => id)])
+  const staying = new Set(below.map(({ id }) => id).filter((id) => !going.has(id)))
+  const isBusy = ({ id, status }: PlannedSnapshot) =>
+    going.has(id) && (inUse.has(id) || status === 'writing')
+  return [
+    ...environments
+      .filter(({ head }) => head !== null && needed.has(head))
+      .map(({ id, name }): User => ({ kind: 'environment', id, name })),
+    ...snapshots
+      .filter(({ id }) => staying.has(id))
+      .map(({ id, name }): User => ({ kind: 'snapshot', id, name })),
+    ...snapshots.filter(isBusy).map(({ id, name }): User => ({ kind: 'operation', id, name })),
+  ]
+}
+
+function stillNeeded(
+  { snapshots }: History,
+  wanted: readonly SnapshotId[],
+  users: readonly User[],
+  { cascade = false }: RemovalOptions,
+): ConflictError {
+  const names = snapshots.filter(({ id }) => wanted.includes(id)).map(({ id, name }) => name ?? id)
+  const what = names.length === 1 ? `snapshot ${names[0]} is` : `snapshots ${names.join(', ')} are`
+  const by = users.map(({ kind, id, name }) =>
+    kind === 'operation' ? `what is being done with ${name ?? id}` : `${kind} ${name ?? id}`,
+  )
+  return new ConflictError(`${what} still needed by ${by.join(', ')}`, {
+    remedy: remedyOf(users, cascade),
+    detail: { snapshots: wanted, users },
+  })
+}
+
+function remedyOf(users: readonly User[], cascade: boolean): string {
+  const environments = users.filter(({ kind }) => kind === 'environment')
+  if (environments.length > 0) {
+    const names = environments.map(({ id, name }) => name ?? id).join(' ')
+    return `first remove those environments with \`forkpoint rm ${names}\`, or restore them elsewhere`
+  }
+  if (users.some(({ kind }) => kind === 'operation')) return 'try again when that is done'
+  return cascade ? 'try again' : 'add --cascade to remove those snapshots, too'
+}

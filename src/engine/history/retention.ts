@@ -1,0 +1,108 @@
+import type { EnvironmentRecord } from '../../model/environment.ts'
+import type { EnvironmentId, SnapshotId } from '../../model/ids.ts'
+import type { SnapshotRecord } from '../../model/snapshot.ts'
+import { type Lineage, lineageOf } from './lineage.ts'
+
+/** The rules of `prune`. What none of them keeps, and nothing needs, is removed. */
+export interface RetentionRules {
+  /** keeps so many of each environment's snapshots, the newest ones */
+  readonly keepLast?: number
+  /** keeps those that have a name */
+  readonly keepNamed?: boolean
+  /** keeps those that are younger than this */
+  readonly olderThanMs?: number
+}
+
+/** Why a snapshot stays. `base` is of what builds on it and stays itself. */
+export type KeepReason =
+  | { readonly kind: 'head'; readonly environment: EnvironmentId }
+  | { readonly kind: 'in-use' | 'writing' | 'named' | 'recent' | 'young' }
+  | { readonly kind: 'base'; readonly snapshot: SnapshotId }
+
+export interface PrunePlan {
+  /** every one before what it builds on */
+  readonly remove: readonly SnapshotId[]
+  readonly kept: readonly { readonly id: SnapshotId; readonly reason: KeepReason }[]
+}
+
+export type PlannedSnapshot = Pick<
+  SnapshotRecord,
+  'id' | 'name' | 'parent' | 'environmentId' | 'status' | 'createdAt'
+>
+
+/** Everything that decides what may go, as it was at one moment. */
+export interface History {
+  readonly snapshots: readonly PlannedSnapshot[]
+  readonly environments: readonly Pick<EnvironmentRecord, 'id' | 'name' | 'head'>[]
+  /** snapshots that a restore or fork of this moment is reading */
+  readonly inUse: ReadonlySet<SnapshotId>
+  readonly nowMs: number
+}
+
+/**
+ * What `prune` removes. Layers stack, so whatever stays keeps all its ancestors: no environment and
+ * no kept snapshot ever loses something that it is made of.
+ */
+export function planPrune(history: History, rules: RetentionRules = {}): PrunePlan {
+  const lineage = lineageOf(history.snapshots)
+  const reasons = new Map<SnapshotId, KeepReason>()
+  const keep = (id: SnapshotId, reason: KeepReason) => {
+    if (lineage.get(id) === undefined || reasons.has(id)) return
+    reasons.set(id, reason)
+  }
+  for (const { id, head } of history.environments) {
+    if (head !== null) keep(head, { kind: 'head', environment: id })
+  }
+  for (const id of history.inUse) keep(id, { kind: 'in-use' })
+  const recent = newestOfEach(history.snapshots, rules.keepLast ?? 0)
+  for (const snapshot of history.snapshots) {
+    const kind = ruleThatKeeps(snapshot, rules, recent, history.nowMs)
+    if (kind !== null) keep(snapshot.id, { kind })
+  }
+  keepBases(lineage, reasons)
+  return {
+    remove: leavesFirst(lineage)
+      .map(({ id }) => id)
+      .filter((id) => !reasons.has(id)),
+    kept: history.snapshots.flatMap(({ id }) => {
+      const reason = reasons.get(id)
+      return reason === undefined ? [] : [{ id, reason }]
+    }),
+  }
+}
+
+function ruleThatKeeps(
+  { id, name, status, createdAt }: PlannedSnapshot,
+  { keepNamed, olderThanMs }: RetentionRules,
+  recent: ReadonlySet<SnapshotId>,
+  nowMs: number,
+): 'writing' | 'named' | 'recent' | 'young' | null {
+  if (status === 'writing') return 'writing'
+  // Nothing can be made from a failed one, so no rule is for it.
+  if (status === 'failed') return null
+  if (keepNamed === true && name !== null) return 'named'
+  if (recent.has(id)) return 'recent'
+  return olderThanMs !== undefined && createdAt > nowMs - olderThanMs ? 'young' : null
+}
+
+function newestOfEach(snapshots: readonly PlannedSnapshot[], count: number): Set<SnapshotId> {
+  const ready = snapshots.filter(({ status }) => status === 'ready')
+  const groups = Map.groupBy(ready, ({ environmentId }) => environmentId)
+  const newest = [...groups.values()].flatMap((group) =>
+    group.toSorted((a, b) => b.createdAt - a.createdAt).slice(0, count),
+  )
+  return new Set(newest.map(({ id }) => id))
+}
+
+function keepBases(lineage: Lineage<PlannedSnapshot>, reasons: Map<SnapshotId, KeepReason>): void {
+  for (const id of [...reasons.keys()]) {
+    for (const ancestor of lineage.ancestorsOf(id)) {
+      if (reasons.has(ancestor.id)) continue
+      reasons.set(ancestor.id, { kind: 'base', snapshot: id })
+    }
+  }
+}
+
+function leavesFirst(lineage: Lineage<PlannedSnapshot>): PlannedSnapshot[] {
+  return lineage.roots.flatMap((root) => [...lineage.descendantsOf(root.id), root])
+}

@@ -1,0 +1,97 @@
+import type { EnvironmentRecord } from '../../model/environment.ts'
+import type { EnvironmentId, SnapshotId } from '../../model/ids.ts'
+import type { SnapshotRecord } from '../../model/snapshot.ts'
+import { type Lineage, lineageOf } from './lineage.ts'
+
+/** An environment, where it sits: it goes on from the snapshot above it. */
+export interface EnvironmentNode
+  extends Pick<EnvironmentRecord, 'id' | 'name' | 'status' | 'createdAt'> {
+  readonly kind: 'environment'
+}
+
+export interface SnapshotNode
+  extends Pick<
+    SnapshotRecord,
+    'id' | 'name' | 'status' | 'createdAt' | 'durable' | 'message' | 'captured' | 'environmentId'
+  > {
+  readonly kind: 'snapshot'
+  /** what it added: changed files and memory; null until its files were counted */
+  readonly ownBytes: number | null
+  /** the environments that go on from here, then the snapshots; each oldest first */
+  readonly children: readonly TreeNode[]
+}
+
+export type TreeNode = SnapshotNode | EnvironmentNode
+
+/** All snapshots and environments as one forest; an environment without a snapshot is a root. */
+export function buildTree(
+  snapshots: readonly SnapshotRecord[],
+  environments: readonly EnvironmentRecord[],
+): TreeNode[] {
+  const lineage = lineageOf(snapshots)
+  const heads = Map.groupBy(environments.toSorted(byAgeAndName), ({ head }) =>
+    head !== null && lineage.get(head) !== undefined ? head : null,
+  )
+  const alone = (heads.get(null) ?? []).map(environmentNode)
+  const roots = lineage.roots.map((root) => nodeOf(root, lineage, heads))
+  return [...roots, ...alone].sort((a, b) => a.createdAt - b.createdAt)
+}
+
+/** Forks of one call are of the same millisecond: `try-2` comes before `try-10`. */
+function byAgeAndName(a: EnvironmentRecord, b: EnvironmentRecord): number {
+  const byName = (a.name ?? '').localeCompare(b.name ?? '', 'en', { numeric: true })
+  return a.createdAt - b.createdAt || byName
+}
+
+/** The whole tree that this environment or snapshot is part of. */
+export function treeAround(roots: readonly TreeNode[], id: EnvironmentId | SnapshotId): TreeNode[] {
+  return roots.filter((root) => holds(root, id))
+}
+
+function holds(root: TreeNode, id: EnvironmentId | SnapshotId): boolean {
+  const nodes: TreeNode[] = [root]
+  for (const node of nodes) {
+    if (node.id === id) return true
+    if (node.kind === 'snapshot') nodes.push(...node.children)
+  }
+  return false
+}
+
+type Heads = ReadonlyMap<SnapshotId | null, readonly EnvironmentRecord[]>
+
+/** From the leaves up, so that no chain is too long for the stack. */
+function nodeOf(
+  root: SnapshotRecord,
+  lineage: Lineage<SnapshotRecord>,
+  heads: Heads,
+): SnapshotNode {
+  const made = new Map<SnapshotId, SnapshotNode>()
+  for (const snapshot of lineage.descendantsOf(root.id)) {
+    made.set(snapshot.id, snapshotNode(snapshot, lineage, heads, made))
+  }
+  return snapshotNode(root, lineage, heads, made)
+}
+
+function snapshotNode(
+  snapshot: SnapshotRecord,
+  lineage: Lineage<SnapshotRecord>,
+  heads: Heads,
+  made: ReadonlyMap<SnapshotId, SnapshotNode>,
+): SnapshotNode {
+  const { id, name, status, createdAt, durable, message, captured, environmentId } = snapshot
+  const below = lineage.childrenOf(id).flatMap((child) => made.get(child.id) ?? [])
+  return {
+    kind: 'snapshot',
+    ...{ id, name, status, createdAt, durable, message, captured, environmentId },
+    ownBytes: ownBytesOf(snapshot),
+    children: [...(heads.get(id) ?? []).map(environmentNode), ...below],
+  }
+}
+
+function environmentNode({ id, name, status, createdAt }: EnvironmentRecord): EnvironmentNode {
+  return { kind: 'environment', id, name, status, createdAt }
+}
+
+export function ownBytesOf({ sizes }: Pick<SnapshotRecord, 'sizes'>): number | null {
+  return sizes.filesBytes === null ? null : sizes.filesBytes + sizes.imagesBytes
+}

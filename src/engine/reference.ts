@@ -1,0 +1,46 @@
+import type { EnvironmentRecord } from '../model/environment.ts'
+import { ConflictError, NotFoundError } from '../model/errors.ts'
+import { quote } from '../model/quote.ts'
+import type { SnapshotRecord } from '../model/snapshot.ts'
+import type { Store } from '../store/open-store.ts'
+
+export type Referent =
+  | { readonly kind: 'environment'; readonly record: EnvironmentRecord }
+  | { readonly kind: 'snapshot'; readonly record: SnapshotRecord }
+
+/** What a reference means where an environment and a snapshot are both welcome. */
+export function findReferent(store: Store, reference: string): Referent {
+  const environment = unlessMissing(() => store.environments.resolve(reference))
+  const snapshot = unlessMissing(() => store.snapshots.resolve(reference))
+  if (environment && snapshot) throw ambiguous(reference, environment, snapshot)
+  if (environment) return { kind: 'environment', record: environment }
+  if (snapshot) return { kind: 'snapshot', record: snapshot }
+  throw new NotFoundError(`no environment and no snapshot ${quote(reference)}`, {
+    remedy: '`forkpoint tree` shows them all',
+    detail: { ref: reference },
+  })
+}
+
+function unlessMissing<T>(resolve: () => T): T | undefined {
+  try {
+    return resolve()
+  } catch (error) {
+    if (error instanceof NotFoundError) return undefined
+    throw error
+  }
+}
+
+/** Ids tell the two apart by their first letter; names do not. */
+function ambiguous(
+  reference: string,
+  { id: environment }: EnvironmentRecord,
+  { id: snapshot }: SnapshotRecord,
+): ConflictError {
+  return new ConflictError(
+    `${quote(reference)} is the name of an environment and of a snapshot, too`,
+    {
+      remedy: `give the id: ${environment} is the environment, ${snapshot} the snapshot`,
+      detail: { ref: reference, candidates: [environment, snapshot] },
+    },
+  )
+}

@@ -1,0 +1,95 @@
+import type { EnvironmentRecord, Instance } from '../model/environment.ts'
+import { ConflictError } from '../model/errors.ts'
+import type { EnvironmentId } from '../model/ids.ts'
+import type { SnapshotRecord } from '../model/snapshot.ts'
+import { killPoint } from '../system/kill-points.ts'
+import { stopwatch } from '../system/stopwatch.ts'
+import { greet, introduce } from './agents.ts'
+import type { Engine } from './engine.ts'
+import { identityOf } from './identity.ts'
+
+/**
+ * Makes an environment what a snapshot holds. It keeps its id; the replacement is alive before the
+ * old one dies, and a failure leaves the old one as it is.
+ */
+export async function restore(
+  engine: Engine,
+  id: EnvironmentId,
+  reference: string,
+): Promise<EnvironmentRecord> {
+  await using _lease = await engine.store.leases.acquire(`env:${id}`, 'restore')
+  return await exchange(engine, id, engine.store.snapshots.resolve(reference), 'restore')
+}
+
+/** Brings an environment back that has no processes: released, or dead after a reboot. */
+export async function revive(engine: Engine, id: EnvironmentId): Promise<EnvironmentRecord> {
+  await using _lease = await engine.store.leases.acquire(`env:${id}`, 'resume')
+  const { head, name } = engine.store.environments.resolve(id)
+  if (head === null) {
+    throw new ConflictError(`environment ${name ?? id} is dead and was never snapshotted`, {
+      remedy: `its files can still be exported; remove it with \`forkpoint rm ${name ?? id}\``,
+    })
+  }
+  return await exchange(engine, id, engine.store.snapshots.resolve(head), 'resume')
+}
+
+/** The exchange itself, for callers that hold the environment's lease. */
+export async function exchange(
+  engine: Engine,
+  id: EnvironmentId,
+  snapshot: SnapshotRecord,
+  kind: 'restore' | 'resume' | 'promote',
+): Promise<EnvironmentRecord> {
+  const { store } = engine
+  const record = store.environments.resolve(id)
+  const backend = engine.backend(record.backend)
+  const operation = store.transaction(() => {
+    // What is ready now stays: `prune` leaves alone what an open operation reads.
+    requireReady(store.snapshots.resolve(snapshot.id))
+    return store.journal.begin(kind, id, { from: snapshot.id })
+  })
+  const watch = stopwatch()
+  killPoint(`${kind}:begun`)
+  try {
+    const next = await watch.measure('materialize', () =>
+      backend.materialize({
+        ...{ id, limits: record.limits, net: record.net, snapshot },
+        ...{ identity: identityOf(record), replaces: record.instance },
+        role: 'copy',
+      }),
+    )
+    await watch.measure('settle', () => settle(engine, record, next, snapshot))
+    killPoint(`${kind}:alive`)
+    const exchanged = store.transaction(() => {
+      store.journal.finish(operation, { phases: watch.phases })
+      return store.environments.update(id, { instance: next, head: snapshot.id, status: 'running' })
+    })
+    killPoint(`${kind}:committed`)
+    await engine.connections.close(id)
+    await backend.retire(id, next)
+    return exchanged
+  } catch (error) {
+    await backend.retire(id, record.instance)
+    store.journal.fail(operation, error)
+    throw error
+  }
+}
+
+/** Waits for the agent, and makes it this environment's where it came from another's snapshot. */
+async function settle(
+  engine: Engine,
+  record: EnvironmentRecord,
+  instance: Instance,
+  snapshot: SnapshotRecord,
+): Promise<void> {
+  const fresh = !snapshot.captured.includes('processes')
+  const foreign = snapshot.environmentId !== record.id
+  await (fresh || foreign ? introduce(engine, record, instance) : greet(engine, record, instance))
+}
+
+export function requireReady(snapshot: SnapshotRecord): void {
+  if (snapshot.status === 'ready') return
+  throw new ConflictError(`snapshot ${snapshot.name ?? snapshot.id} is ${snapshot.status}`, {
+    remedy: snapshot.status === 'writing' ? 'try again when it is ready' : 'choose another one',
+  })
+}

@@ -1,0 +1,26 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { TimeoutError } from '../model/errors.ts'
+import type { EnvironmentId } from '../model/ids.ts'
+import type { Store } from '../store/open-store.ts'
+import { isAlive } from '../system/process-identity.ts'
+
+/** Operations that put another instance in an environment's place. */
+const exchanges = new Set(['snapshot', 'release', 'restore', 'promote', 'resume'])
+
+const longestMs = 120_000
+
+/**
+ * Waits while an environment's instance is being exchanged: the one that is there now is about to be
+ * frozen, and a connection to it would keep it from being dumped.
+ */
+export async function settled(store: Store, id: EnvironmentId): Promise<void> {
+  const deadline = Date.now() + longestMs
+  for (;;) {
+    const holder = store.leases.holder(`env:${id}`)
+    if (!holder || !exchanges.has(holder.what) || !isAlive(holder.owner)) return
+    if (Date.now() > deadline) {
+      throw new TimeoutError(`environment ${id} is busy (${holder.what}) since ${longestMs} ms`)
+    }
+    await sleep(3)
+  }
+}

@@ -1,0 +1,132 @@
+import type { CopyReport } from '../backends/backend.ts'
+import type { EnvironmentRecord } from '../model/environment.ts'
+import type { SnapshotId } from '../model/ids.ts'
+import type { SnapshotRecord } from '../model/snapshot.ts'
+import { type DiffOptions, diffBetween, exportFrom, type FilesDiff } from './compare.ts'
+import type { Engine } from './engine.ts'
+import type { Environment } from './environment.ts'
+import type { ExportOptions } from './export.ts'
+import { type ForkOptions, fork } from './fork.ts'
+import type { RemovalOptions } from './history/removal.ts'
+import { removeSnapshots } from './prune.ts'
+import { labelSnapshot, whenReady } from './snapshot-record.ts'
+
+/** What `snapshots` shows. */
+export type SnapshotInfo = Omit<SnapshotRecord, 'image' | 'origin'>
+
+/** A moment that can be gone back to, and branched from. */
+export class Snapshot {
+  readonly kind = 'snapshot'
+  readonly id: SnapshotId
+  readonly #engine: Engine
+  readonly #open: (record: EnvironmentRecord) => Environment
+  #record: SnapshotRecord
+
+  /** Made by `env.snapshot` and `fp.snapshot`. */
+  constructor(
+    engine: Engine,
+    record: SnapshotRecord,
+    open: (record: EnvironmentRecord) => Environment,
+  ) {
+    this.#engine = engine
+    this.#open = open
+    this.#record = record
+    this.id = record.id
+  }
+
+  get name(): string | null {
+    return this.#record.name
+  }
+
+  get parent(): SnapshotId | null {
+    return this.#record.parent
+  }
+
+  /** As it was when last looked at; `refresh` looks again. */
+  get status(): SnapshotRecord['status'] {
+    return this.#record.status
+  }
+
+  /** What is really inside. */
+  get captured(): SnapshotRecord['captured'] {
+    return this.#record.captured
+  }
+
+  get sizes(): SnapshotRecord['sizes'] {
+    return this.#record.sizes
+  }
+
+  get timing(): SnapshotRecord['timing'] {
+    return this.#record.timing
+  }
+
+  get labels(): SnapshotRecord['labels'] {
+    return this.#record.labels
+  }
+
+  get info(): SnapshotInfo {
+    const { image: _image, origin: _origin, ...info } = this.#record
+    return info
+  }
+
+  refresh(): this {
+    this.#record = this.#engine.store.snapshots.resolve(this.id)
+    return this
+  }
+
+  /** New environments, each with files, memory, processes and an identity of its own. */
+  async fork(count = 1, options: Omit<ForkOptions, 'count'> = {}): Promise<Environment[]> {
+    const records = await fork(this.#engine, this.refresh().#record, { ...options, count })
+    return records.map(this.#open)
+  }
+
+  /**
+   * What became of the files on the way from here to another snapshot or environment; without one,
+   * what this snapshot changed over its parent.
+   *
+   * @example
+   * const { changes } = await ready.diff(env, { paths: ['/app'] })
+   */
+  diff(to?: Environment | Snapshot, options: DiffOptions = {}): Promise<FilesDiff> {
+    return diffBetween(this.#engine, this.id, to?.id, options)
+  }
+
+  /** Copies its files into a new directory of the host. */
+  export(dir: string, options: ExportOptions = {}): Promise<CopyReport> {
+    return exportFrom(this.#engine, this.id, dir, options)
+  }
+
+  /**
+   * Sets labels; the others stay, and null takes one away.
+   *
+   * @example
+   * await snapshot.label({ stage: 'tested', draft: null })
+   */
+  async label(labels: Readonly<Record<string, string | null>>): Promise<void> {
+    this.#record = labelSnapshot(this.#engine, this.id, labels)
+  }
+
+  /** Waits until it can be restored; rejects if it never will. */
+  async ready(): Promise<this> {
+    this.#record = await whenReady(this.#engine, this.id)
+    return this
+  }
+
+  /** Waits until it is on disk and would survive a power cut. */
+  async durable(): Promise<this> {
+    await this.ready()
+    if (!this.#record.durable) await this.#engine.flushes.start(this.#record)
+    return this.refresh()
+  }
+
+  /**
+   * Removes it. Refused while an environment or another snapshot builds on it; with `cascade` the
+   * snapshots that do so go, too. Resolves to the ids of all that went.
+   *
+   * @example
+   * await snapshot.remove({ cascade: true })
+   */
+  async remove(options: RemovalOptions = {}): Promise<readonly SnapshotId[]> {
+    return await removeSnapshots(this.#engine, [this.id], options)
+  }
+}

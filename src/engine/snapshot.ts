@@ -1,0 +1,208 @@
+import type { EnvironmentRecord, Instance, Json } from '../model/environment.ts'
+import { type EnvironmentId, newSnapshotId } from '../model/ids.ts'
+import { parseName } from '../model/names.ts'
+import type { SnapshotRecord } from '../model/snapshot.ts'
+import type { Operation } from '../store/journal.ts'
+import { killPoint } from '../system/kill-points.ts'
+import { closeConnections, greet } from './agents.ts'
+import type { Engine } from './engine.ts'
+import { identityOf } from './identity.ts'
+import { type LiveRecord, liveRecord } from './liveness.ts'
+
+export interface SnapshotOptions {
+  readonly name?: string
+  readonly message?: string
+  readonly labels?: Readonly<Record<string, string>>
+  /** anything that survives JSON */
+  readonly metadata?: Json
+  /** `full` (default): files, processes and terminals. `filesystem`: files only */
+  readonly mode?: 'full' | 'filesystem'
+  /** waits until the snapshot is on disk */
+  readonly durable?: boolean
+  readonly signal?: AbortSignal
+}
+
+/**
+ * Takes a snapshot. The environment continues as the snapshot's first child; if anything fails, it
+ * continues as if the call had not been made.
+ */
+export async function snapshot(
+  engine: Engine,
+  id: EnvironmentId,
+  options: SnapshotOptions,
+): Promise<SnapshotRecord> {
+  const taken = await takeAlone(engine, id, options)
+  const flushed = engine.flushes.start(taken)
+  if (!options.durable) return taken
+  await flushed
+  return engine.store.snapshots.resolve(taken.id)
+}
+
+async function takeAlone(
+  engine: Engine,
+  id: EnvironmentId,
+  options: SnapshotOptions,
+): Promise<SnapshotRecord> {
+  await using _lease = await engine.store.leases.acquire(`env:${id}`, 'snapshot', options)
+  options.signal?.throwIfAborted()
+  const draft = begin(engine, id, options, 'snapshot')
+  const { record, operation } = draft
+  try {
+    const taken = await take(engine, draft, options.mode ?? 'full')
+    if (options.mode === 'filesystem') return commit(engine, draft, taken, 'stays')
+    const { next, ended } = await succeed(engine, draft, taken)
+    const ready = commit(engine, draft, ended, next)
+    killPoint('snapshot:committed')
+    await engine.backend(record.backend).retire(id, next)
+    return ready
+  } catch (error) {
+    await undo(engine, draft)
+    engine.store.journal.fail(operation, error)
+    throw error
+  }
+}
+
+/** Takes a snapshot and ends the environment's processes: `pause --release`. */
+export async function release(engine: Engine, id: EnvironmentId): Promise<SnapshotRecord> {
+  await using _lease = await engine.store.leases.acquire(`env:${id}`, 'release')
+  const draft = begin(engine, id, {}, 'release')
+  try {
+    const taken = await take(engine, draft, 'full')
+    const ready = commit(engine, draft, taken, null)
+    killPoint('release:committed')
+    await engine.backend(draft.record.backend).retire(id, null)
+    // Only the snapshot is left of the environment: it has to last.
+    await engine.flushes.start(ready)
+    return ready
+  } catch (error) {
+    await undo(engine, draft)
+    engine.store.journal.fail(draft.operation, error)
+    throw error
+  }
+}
+
+interface Draft {
+  readonly record: LiveRecord
+  readonly snapshot: SnapshotRecord
+  readonly operation: Operation
+  readonly began: number
+}
+
+/** Writes down what is about to happen. */
+function begin(
+  engine: Engine,
+  id: EnvironmentId,
+  options: SnapshotOptions,
+  kind: 'snapshot' | 'release',
+): Draft {
+  const { store } = engine
+  const record = liveRecord(engine, id)
+  const draft: SnapshotRecord = {
+    id: newSnapshotId(),
+    name: options.name === undefined ? null : parseName(options.name),
+    ...{ environmentId: id, parent: record.head, backend: record.backend },
+    ...{ status: 'writing', durable: false, captured: [], image: {}, createdAt: Date.now() },
+    ...{ message: options.message ?? '', labels: options.labels ?? {} },
+    metadata: options.metadata ?? null,
+    origin: originOf(record),
+    sizes: { filesBytes: null, imagesBytes: 0 },
+    timing: { pauseMs: 0, totalMs: 0, phases: [] },
+  }
+  const operation = store.transaction(() => {
+    store.snapshots.insert(draft)
+    return store.journal.begin(kind, id, { snapshot: draft.id })
+  })
+  killPoint('snapshot:begun')
+  return { record, snapshot: draft, operation, began: performance.now() }
+}
+
+function originOf(record: EnvironmentRecord): SnapshotRecord['origin'] {
+  const { source, limits, net, env, workdir, labels } = record
+  return { source, limits, net, env, workdir, labels }
+}
+
+/** The record as it will be, but for its status; its times still run. */
+type Taken = SnapshotRecord
+
+async function take(
+  engine: Engine,
+  { record, snapshot: draft }: Draft,
+  mode: 'full' | 'filesystem',
+): Promise<Taken> {
+  const { instance } = record
+  const backend = engine.backend(record.backend)
+  // A frozen agent can close nothing: a paused environment is woken for a moment.
+  if (record.status === 'paused') await backend.resume(record.id, instance)
+  if (mode === 'full') await closeConnections(engine, record, instance)
+  const frozenAt = performance.now()
+  const result = await backend.capture(record.id, instance, draft.id, mode)
+  return {
+    ...draft,
+    image: result.image,
+    captured: result.captured,
+    sizes: { filesBytes: null, imagesBytes: result.imagesBytes },
+    timing: { ...draft.timing, pauseMs: since(frozenAt), phases: result.phases },
+  }
+}
+
+/** The environment's next life, over what was sealed. */
+async function succeed(
+  engine: Engine,
+  { record }: Draft,
+  taken: Taken,
+): Promise<{ next: Instance; ended: Taken }> {
+  const backend = engine.backend(record.backend)
+  const began = performance.now()
+  const next = await backend.materialize({
+    ...{ id: record.id, limits: record.limits, net: record.net },
+    ...{ snapshot: taken, identity: identityOf(record), replaces: record.instance },
+    role: 'successor',
+  })
+  const materialize = { name: 'materialize', ms: since(began) }
+  await greet(engine, record, next)
+  if (record.status === 'paused') await backend.pause(record.id, next)
+  const { pauseMs, phases } = taken.timing
+  const timing = {
+    ...{ totalMs: 0, pauseMs: Math.round((pauseMs + materialize.ms) * 100) / 100 },
+    phases: [...phases, materialize],
+  }
+  return { next, ended: { ...taken, timing } }
+}
+
+function commit(
+  engine: Engine,
+  { record, operation, began }: Draft,
+  taken: Taken,
+  next: Instance | null | 'stays',
+): SnapshotRecord {
+  const { store } = engine
+  const totalMs = since(began)
+  return store.transaction(() => {
+    const { phases } = taken.timing
+    store.journal.finish(operation, { totalMs, phases, bytes: taken.sizes.imagesBytes })
+    const ready = store.snapshots.update(taken.id, {
+      ...taken,
+      status: 'ready',
+      timing: { ...taken.timing, totalMs },
+    })
+    // Copied files are beside the environment's line of layers, not under it.
+    if (next === 'stays') return ready
+    const status = next === null ? 'released' : record.status
+    store.environments.update(record.id, { head: taken.id, instance: next, status })
+    return ready
+  })
+}
+
+async function undo(engine: Engine, { record, snapshot: draft }: Draft): Promise<void> {
+  const { instance } = record
+  const backend = engine.backend(record.backend)
+  await backend.retire(record.id, instance)
+  await backend.uncapture(record.id, instance, draft.id)
+  if (record.status === 'paused') await backend.pause(record.id, instance)
+  engine.store.snapshots.remove(draft.id)
+}
+
+/** Milliseconds, to the hundredth. */
+function since(began: number): number {
+  return Math.round((performance.now() - began) * 100) / 100
+}

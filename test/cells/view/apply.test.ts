@@ -1,0 +1,202 @@
+import { execFileSync } from 'node:child_process'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { NativeView } from '../../../src/backends/native/view/native-view.ts'
+import { applyChanges } from '../../../src/engine/apply.ts'
+import { ConflictError, ResourceError } from '../../../src/model/errors.ts'
+import { readTree } from './kernel-tree.ts'
+import { labFiles } from './lab-files.ts'
+import { OverlayLab, whyNoLayers } from './overlay-lab.ts'
+import { doAll, tree, works } from './random-work.ts'
+
+const budgetMs = Number(process.env.FORKPOINT_TEST_SECONDS ?? 8) * 1000
+
+/** A copy of what a base has in its working directory: what a person has on the host. */
+function checkout(lab: OverlayLab, base: NativeView): string {
+  const target = lab.directory('target')
+  execFileSync('cp', ['-a', `${base.layers[0]?.path}/w/.`, target])
+  return target
+}
+
+function workspace(lab: OverlayLab): NativeView {
+  return lab.base((root) => {
+    mkdirSync(join(root, 'w/src/deep'), { recursive: true })
+    for (const name of ['a', 'b', 'src/c', 'src/deep/d']) writeFileSync(join(root, 'w', name), name)
+  })
+}
+
+describe.skipIf(whyNoLayers !== null)('apply', () => {
+  test('makes a directory what the environment made of it', async () => {
+    await fc.assert(
+      fc.asyncProperty(tree, works(12), async (before, after) => {
+        using lab = new OverlayLab()
+        const base = lab.base((root) => {
+          mkdirSync(join(root, 'w'))
+          doAll(join(root, 'w'), before)
+        })
+        const view = lab.grow(base, (root) => doAll(join(root, 'w'), after))
+        const target = checkout(lab, base)
+        const spec = { from: base, to: view, workdir: '/w' }
+        await applyChanges(labFiles(lab), spec, target)
+        const inside = lab.show(view, (root) => readTree(join(root, 'w')))
+        expect(essence(readTree(target))).toEqual(essence(inside))
+        // Once more is no change, and no conflict.
+        expect(await applyChanges(labFiles(lab), spec, target)).toMatchObject({ changes: [] })
+      }),
+      { interruptAfterTimeLimit: budgetMs, markInterruptAsFailure: false, numRuns: 10_000 },
+    )
+  }, 120_000)
+
+  test('lists every conflict and then changes nothing', async () => {
+    using lab = new OverlayLab()
+    const base = workspace(lab)
+    const view = lab.grow(base, (root) => {
+      const w = join(root, 'w')
+      writeFileSync(join(w, 'a'), 'theirs')
+      writeFileSync(join(w, 'new'), 'theirs')
+      rmSync(join(w, 'src'), { recursive: true })
+      writeFileSync(join(w, 'b'), 'fits')
+    })
+    const target = checkout(lab, base)
+    writeFileSync(join(target, 'a'), 'mine')
+    writeFileSync(join(target, 'new'), 'mine')
+    writeFileSync(join(target, 'src/unknown'), 'mine')
+    const before = readTree(target)
+    const spec = { from: base, to: view, workdir: '/w' }
+    const plan = await applyChanges(labFiles(lab), spec, target, { mode: 'plan' })
+    expect(plan.conflicts).toEqual([
+      { path: 'a', reason: 'changed' },
+      { path: 'new', reason: 'exists' },
+      { path: 'src/unknown', reason: 'unknown' },
+    ])
+    const run = applyChanges(labFiles(lab), spec, target)
+    await expect(run).rejects.toMatchObject({
+      name: 'ConflictError',
+      detail: { conflicts: plan.conflicts },
+    })
+    expect(readTree(target)).toEqual(before)
+  })
+
+  test('never follows a symlink in the target', async () => {
+    using lab = new OverlayLab()
+    const base = workspace(lab)
+    const view = lab.grow(base, (root) => writeFileSync(join(root, 'w/src/c'), 'theirs'))
+    const target = checkout(lab, base)
+    const elsewhere = lab.directory('elsewhere')
+    writeFileSync(join(elsewhere, 'c'), 'src/c')
+    rmSync(join(target, 'src'), { recursive: true })
+    symlinkSync(elsewhere, join(target, 'src'))
+    const spec = { from: base, to: view, workdir: '/w' }
+    await expect(applyChanges(labFiles(lab), spec, target)).rejects.toThrow('blocked')
+    expect(readFileSync(join(elsewhere, 'c'), 'utf8')).toBe('src/c')
+  })
+
+  test('a replaced file keeps its owner and mode on the host', async () => {
+    using lab = new OverlayLab()
+    const base = workspace(lab)
+    const view = lab.grow(base, (root) => {
+      writeFileSync(join(root, 'w/a'), 'theirs')
+      chmodSync(join(root, 'w/b'), 0o755)
+    })
+    const target = checkout(lab, base)
+    execFileSync('chown', ['7:8', join(target, 'a')])
+    chmodSync(join(target, 'a'), 0o640)
+    await applyChanges(labFiles(lab), { from: base, to: view, workdir: '/w' }, target)
+    expect(statSync(join(target, 'a'))).toMatchObject({ uid: 7, gid: 8, mode: 0o100640 })
+    expect(statSync(join(target, 'b')).mode & 0o777).toBe(0o755)
+  })
+
+  test('a full disk leaves the target as it was', async () => {
+    using lab = new OverlayLab()
+    const base = workspace(lab)
+    const view = lab.grow(base, (root) => {
+      writeFileSync(join(root, 'w/a'), 'theirs')
+      writeFileSync(join(root, 'w/big'), Buffer.alloc(2 << 20, 1))
+    })
+    await lab.mountedAsync('size=1m', 'tmpfs', async (target) => {
+      execFileSync('cp', ['-a', `${base.layers[0]?.path}/w/.`, target])
+      const before = readTree(target)
+      const run = applyChanges(labFiles(lab), { from: base, to: view, workdir: '/w' }, target)
+      await expect(run).rejects.toThrow(ResourceError)
+      expect(readTree(target)).toEqual(before)
+    })
+  })
+
+  test('a directory that cannot be written to leaves the target as it was', async () => {
+    using lab = new OverlayLab()
+    const base = workspace(lab)
+    const view = lab.grow(base, (root) => {
+      const w = join(root, 'w')
+      writeFileSync(join(w, 'a'), 'theirs')
+      rmSync(join(w, 'b'))
+      mkdirSync(join(w, 'b'))
+      writeFileSync(join(w, 'b/in'), 'new')
+      writeFileSync(join(w, 'src/deep/d'), 'theirs')
+    })
+    const target = checkout(lab, base)
+    const before = readTree(target)
+    const spec = { from: base, to: view, workdir: '/w' }
+    // Root writes through modes, but not into what is mounted read-only.
+    const point = join(target, 'src/deep')
+    execFileSync('mount', ['--bind', point, point])
+    execFileSync('mount', ['-o', 'remount,bind,ro', point])
+    try {
+      await expect(applyChanges(labFiles(lab), spec, target)).rejects.toThrow(ConflictError)
+      expect(readTree(target)).toEqual(before)
+    } finally {
+      execFileSync('umount', [point])
+    }
+    await applyChanges(labFiles(lab), spec, target)
+    expect(readFileSync(join(target, 'b/in'), 'utf8')).toBe('new')
+    expect(readdirSync(target).filter((name) => name.startsWith('.'))).toEqual([])
+  })
+
+  test('what a killed process left half-applied is put back by the next call', async () => {
+    using lab = new OverlayLab()
+    const base = workspace(lab)
+    const view = lab.grow(base, (root) => writeFileSync(join(root, 'w/a'), 'theirs'))
+    const target = checkout(lab, base)
+    const before = readTree(target)
+    // As after the steps of keeping and replacing `a` and taking `b` away, with a `put` to come.
+    const stage = join(target, '.forkpoint-apply-1-1-0123456789abcdef')
+    mkdirSync(join(stage, 'old'), { recursive: true })
+    mkdirSync(join(stage, 'new'))
+    const steps = [
+      { do: 'away', path: 'b', slot: 1 },
+      { do: 'keep', path: 'a', slot: 0 },
+      { do: 'put', path: 'a', slot: 0 },
+      { do: 'put', path: 'later', slot: 2 },
+    ]
+    execFileSync('mv', [join(target, 'a'), join(stage, 'old/0')])
+    execFileSync('mv', [join(target, 'b'), join(stage, 'old/1')])
+    writeFileSync(join(target, 'a'), 'half-applied')
+    writeFileSync(join(stage, 'new/2'), 'never put')
+    writeFileSync(join(stage, 'plan.json'), JSON.stringify(steps))
+    const spec = { from: base, to: view, workdir: '/w' }
+    await applyChanges(labFiles(lab), spec, target, { mode: 'plan' })
+    expect(existsSync(stage)).toBe(false)
+    expect(readTree(target)).toEqual(before)
+  })
+})
+
+/** What apply promises to carry over: not owners, which are the host's, and no set-id bits. */
+function essence(tree: ReturnType<typeof readTree>) {
+  return [...tree]
+    .map(([path, { type, mode, content }]) => ({
+      ...{ path, type, content },
+      mode: type === 'symlink' ? 0 : mode & 0o1777,
+    }))
+    .sort((a, b) => (a.path < b.path ? -1 : 1))
+}

@@ -1,0 +1,63 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { TestHome } from './test-home.ts'
+
+/** Kills the CRIU that works on this home, as soon as `isTime`. */
+export async function killCriu(
+  home: TestHome,
+  doing: 'dump' | 'restore',
+  isTime: (sinceMs: number) => boolean,
+): Promise<void> {
+  const pid = await appeared(home, doing)
+  const began = performance.now()
+  while (!isTime(performance.now() - began)) await sleep(1)
+  process.kill(pid, 'SIGKILL')
+}
+
+async function appeared(home: TestHome, doing: string): Promise<number> {
+  const deadline = Date.now() + 20_000
+  for (;;) {
+    const pid = findCriu(home, doing)
+    if (pid !== undefined) return pid
+    if (Date.now() > deadline) throw new Error(`no criu ${doing} was seen`)
+    await sleep(1)
+  }
+}
+
+export const after = (ms: number) => (sinceMs: number) => sinceMs >= ms
+
+/** Whether a dump of this home has written more than that many bytes of memory to one file. */
+export const hasWritten = (home: TestHome, bytes: number) => (): boolean =>
+  readdirSync(home.path + snapshots).some((id) => sizesOf(home.path + snapshots + id) > bytes)
+
+const snapshots = '/data/snapshots/'
+
+function sizesOf(snapshot: string): number {
+  const names = readdirSync(`${snapshot}/images`).filter((name) => name.startsWith('pages-'))
+  return Math.max(0, ...names.map((name) => statSync(`${snapshot}/images/${name}`).size))
+}
+
+/** The one that this process started; its own children carry the same arguments. */
+function findCriu(home: TestHome, doing: string): number | undefined {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .find((pid) => {
+      const words = read(`/proc/${pid}/cmdline`).split('\0')
+      const isCriu = words[0]?.includes('/criu/') && words.includes(doing)
+      const isOfHome = words.some((word) => word.startsWith(`${home.path}/`))
+      return isCriu && isOfHome && parentOf(pid) === process.pid
+    })
+}
+
+function parentOf(pid: number): number {
+  return Number(/^PPid:\t(\d+)$/m.exec(read(`/proc/${pid}/status`))?.[1])
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return ''
+  }
+}

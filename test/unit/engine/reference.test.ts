@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest'
+import { findReferent } from '../../../src/engine/reference.ts'
+import { ConflictError, NotFoundError } from '../../../src/model/errors.ts'
+import { parseName } from '../../../src/model/names.ts'
+import { someEnvironment, temporaryStore } from '../store/temporary-store.ts'
+import { someSnapshot } from './histories.ts'
+
+test('a reference means an environment or a snapshot, by name, id or its beginning', () => {
+  const store = temporaryStore()
+  const environment = someEnvironment({ name: parseName('web') })
+  const snapshot = someSnapshot(1, null, { name: parseName('ready') })
+  store.environments.insert(environment)
+  store.snapshots.insert(snapshot)
+  expect(findReferent(store, 'web')).toMatchObject({ kind: 'environment' })
+  expect(findReferent(store, environment.id.slice(0, 8))).toMatchObject({ kind: 'environment' })
+  expect(findReferent(store, 'ready')).toMatchObject({ kind: 'snapshot' })
+  expect(findReferent(store, snapshot.id)).toMatchObject({ kind: 'snapshot' })
+  expect(() => findReferent(store, 'nosuch')).toThrow(NotFoundError)
+})
+
+test('a name that means both is refused, with both ids', () => {
+  const store = temporaryStore()
+  const environment = someEnvironment({ name: parseName('web') })
+  const snapshot = someSnapshot(1, null, { name: parseName('web') })
+  store.environments.insert(environment)
+  store.snapshots.insert(snapshot)
+  expect(() => findReferent(store, 'web')).toThrow(ConflictError)
+  expect(() => findReferent(store, 'web')).toThrow(
+    expect.objectContaining({ remedy: expect.stringContaining(snapshot.id) }),
+  )
+  expect(findReferent(store, environment.id)).toMatchObject({ kind: 'environment' })
+})

@@ -1,0 +1,68 @@
+import { afterAll, expect, test } from 'vitest'
+import type { Environment } from '../../src/index.ts'
+import { OutsideNetwork, whyNoNetworks } from '../support/outside-network.ts'
+import { TestHome } from '../support/test-home.ts'
+import { dialogue } from '../support/workloads/dialogue.ts'
+
+/** A server outside that answers every line with how many it has had from this connection. */
+const countingServer = `
+import socketserver
+class Handler(socketserver.StreamRequestHandler):
+    def handle(self):
+        for number, line in enumerate(self.rfile, 1):
+            self.wfile.write(f'{number} {line.decode()}'.encode())
+socketserver.ThreadingTCPServer.allow_reuse_address = True
+server = socketserver.ThreadingTCPServer(('0.0.0.0', 7001), Handler)
+print('listening', flush=True)
+server.serve_forever()
+`
+
+/** Says each line to the server and prints what it answers, or that the connection is over. */
+const client = (address: string) => `
+import socket, sys
+s = socket.create_connection(('${address}', 7001))
+for line in sys.stdin:
+    word, _, text = line.strip().partition(' ')
+    if word == 'say': print(text, flush=True); continue
+    try:
+        s.sendall(text.encode() + b'\\n')
+        print(s.recv(100).decode().strip() or 'closed', flush=True)
+    except OSError as error:
+        print('closed', flush=True)
+`
+
+const talk = dialogue('talk', '/usr/bin/python3 /root/client.py', (mark) => `say ${mark}`)
+const ask = (env: Environment) => talk.ask(env, 'tell hello')
+
+const outside = whyNoNetworks === null ? await OutsideNetwork.start() : null
+const home = new TestHome('outside')
+afterAll(async () => {
+  await home[Symbol.asyncDispose]()
+  await outside?.[Symbol.asyncDispose]()
+})
+
+test.skipIf(outside === null)(
+  'a connection to outside goes on in the original, and is closed in what was copied from it',
+  async () => {
+    if (outside === null) return
+    const server = outside.python(countingServer)
+    try {
+      await new Promise((resolve) => server.stdout?.once('data', resolve))
+      const fp = await home.open()
+      const env = await fp.create({ net: 'nat' })
+      await env.files.write('/root/client.py', client(outside.address))
+      await talk.start(env)
+      expect(await ask(env)).toBe('1 hello')
+      const base = await env.snapshot()
+      const [left, right] = await base.fork(2)
+      if (!left || !right) throw new Error('fewer than two forks')
+      expect(await ask(left)).toBe('closed')
+      expect(await ask(env)).toBe('2 hello')
+      expect(await ask(right)).toBe('closed')
+      await env.snapshot()
+      expect(await ask(env)).toBe('3 hello')
+    } finally {
+      server.kill('SIGKILL')
+    }
+  },
+)
