@@ -67,7 +67,7 @@ function inBackground(command: string): string {
 /** What differs from run to run made equal: ids, ages, times, sizes, ports and column widths. */
 export function normalised(output: string): string {
   return output
-    .replaceAll(/\be[0-9a-hjkmnp-tv-z]{11}\b/g, 'ID')
+    .replaceAll(/\b[es][0-9a-hjkmnp-tv-z]{11}\b/g, 'ID')
     .replaceAll(/\b\d+[smhd]\b/g, 'AGE')
     .replaceAll(/\b\d+(\.\d+)? (ms|s|min|h)\b/g, 'TIME')
     .replaceAll(/\b\d+(\.\d+)? ([KMGT]i)?B\b/g, 'SIZE')
