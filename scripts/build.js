@@ -13,6 +13,18 @@ const staged = join(root, `dist.tmp-${process.pid}`)
 /** Age after which no process is expected to need a chunk of an older build. */
 const chunkLifetimeMs = 60 * 60 * 1000
 
+const common = {
+  absWorkingDir: root,
+  outdir: staged,
+  bundle: true,
+  platform: 'node',
+  target: 'node24',
+  sourcemap: true,
+  sourcesContent: false,
+  legalComments: 'linked',
+  logLevel: 'warning',
+}
+
 try {
   await bundle()
   publish()
@@ -26,24 +38,34 @@ try {
 }
 
 async function bundle() {
+  await Promise.all([bundleLibrary(), bundleCommandLine()])
+}
+
+async function bundleLibrary() {
   await build({
-    absWorkingDir: root,
-    entryPoints: { cli: 'src/cli/main.ts', index: 'src/index.ts' },
-    outdir: staged,
-    bundle: true,
+    ...common,
+    entryPoints: { index: 'src/index.ts' },
     splitting: true,
     chunkNames: 'chunks/[name]-[hash]',
     format: 'esm',
-    platform: 'node',
-    target: 'node24',
-    sourcemap: true,
-    sourcesContent: false,
-    legalComments: 'linked',
-    logLevel: 'warning',
     // CommonJS dependencies call require(), which an ES module does not have.
     banner: {
       js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
     },
+  })
+}
+
+/** One CommonJS file: measured, it starts 10 to 15 ms sooner than ES modules in chunks. */
+async function bundleCommandLine() {
+  await build({
+    ...common,
+    entryPoints: { cli: 'src/cli/main.ts' },
+    outExtension: { '.js': '.cjs' },
+    format: 'cjs',
+    minifySyntax: true,
+    minifyWhitespace: true,
+    define: { 'import.meta.url': '__url' },
+    banner: { js: "const __url = require('node:url').pathToFileURL(__filename).href;" },
   })
 }
 

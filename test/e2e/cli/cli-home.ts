@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import { TestHome } from '../../support/test-home.ts'
 
 /** The built command line, as the launcher starts it. */
-export const cliProgram = resolve(import.meta.dirname, '../../../dist/cli.js')
+export const cliProgram = resolve(import.meta.dirname, '../../../dist/cli.cjs')
 export const cliCommand = [process.execPath, '--disable-warning=ExperimentalWarning', cliProgram]
 
 export interface RunOptions {
