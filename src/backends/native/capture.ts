@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { EnvironmentId, SnapshotId } from '../../model/ids.ts'
 import type { Captured, SnapshotRecord } from '../../model/snapshot.ts'
 import { killPoint } from '../../system/kill-points.ts'
+import { pathExists } from '../../system/path-exists.ts'
 import { isAlive } from '../../system/process-identity.ts'
 import type { Stopwatch } from '../../system/stopwatch.ts'
 import { type Layer, runCell } from './cell.ts'
@@ -130,13 +131,13 @@ export async function uncapture(
   const { places } = native
   const images = join(places.snapshot(snapshot), 'images')
   // Files were only moved where processes were taken, too; a copy must not come back over them.
-  if (await exists(images)) {
+  if (await pathExists(images)) {
     await dumpsEnded(images)
     await unseal(places.sealed(snapshot), places.slot(id, instance.slot).upper)
     await restoreIndexLinks(places.slot(id, instance.slot))
     if (isAlive(instance.process)) await unnameLinkRemaps(images, instance.process.pid)
   }
-  if (await exists(native.cgroups(id, instance.slot)[0] ?? '')) {
+  if (await pathExists(native.cgroups(id, instance.slot)[0] ?? '')) {
     await thaw(native.cgroups(id, instance.slot))
   }
   await discard(native, snapshot)
@@ -152,11 +153,4 @@ export async function discard(native: Native, snapshot: SnapshotId): Promise<voi
 async function sizeOf(dir: string): Promise<number> {
   const sizes = (await readdir(dir)).map(async (name) => (await stat(join(dir, name))).size)
   return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0)
-}
-
-async function exists(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  )
 }

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Limits } from '../../model/environment.ts'
 import { BackendError, type ForkpointError, PrerequisiteError } from '../../model/errors.ts'
+import { pathExists } from '../../system/path-exists.ts'
 import type { CgroupLayout, Controller } from './cgroup-layout.ts'
 
 const cpuPeriodUs = 100_000
@@ -127,7 +128,7 @@ export async function thaw(dirs: readonly string[]): Promise<void> {
 
 async function setFrozen(dirs: readonly string[], want: { v1: string; v2: string }): Promise<void> {
   const dir = dirs[0] ?? ''
-  const unified = await exists(join(dir, 'cgroup.freeze'))
+  const unified = await pathExists(join(dir, 'cgroup.freeze'))
   await writeFile(
     join(dir, unified ? 'cgroup.freeze' : 'freezer.state'),
     unified ? want.v2 : want.v1,
@@ -232,11 +233,4 @@ export async function cgroupNames(layout: CgroupLayout, key: string): Promise<st
 async function processesIn(dir: string): Promise<number[]> {
   const text = await readFile(join(dir, 'cgroup.procs'), 'utf8').catch(() => '')
   return text.split('\n').filter(Boolean).map(Number)
-}
-
-async function exists(path: string): Promise<boolean> {
-  return readFile(path).then(
-    () => true,
-    () => false,
-  )
 }

@@ -3,6 +3,7 @@ import { chmod, copyFile, mkdir, rename, rm, stat, writeFile } from 'node:fs/pro
 import { join } from 'node:path'
 import type { NetMode, Source } from '../../model/environment.ts'
 import { UnsupportedError } from '../../model/errors.ts'
+import { pathExists } from '../../system/path-exists.ts'
 import { type Layer, nativeProgram, runCell } from './cell.ts'
 import { planMask, writeMask } from './mask.ts'
 import type { Places } from './places.ts'
@@ -91,7 +92,7 @@ async function ensureLayer(
   fill: (dir: string) => Promise<void>,
 ): Promise<Layer> {
   const path = join(places.layers, name)
-  if (await exists(path)) return { path, ids: 'host' }
+  if (await pathExists(path)) return { path, ids: 'host' }
   const draft = `${path}.${process.pid}-${Math.random().toString(36).slice(2)}.new`
   try {
     await mkdir(draft, { recursive: true, mode: 0o755 })
@@ -100,7 +101,7 @@ async function ensureLayer(
     await rename(draft, path)
   } catch (error) {
     // Someone else may have made the same layer meanwhile.
-    if (!(await exists(path))) throw error
+    if (!(await pathExists(path))) throw error
   } finally {
     await rm(draft, { recursive: true, force: true })
   }
@@ -109,11 +110,4 @@ async function ensureLayer(
 
 function digest(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 16)
-}
-
-async function exists(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  )
 }

@@ -2,6 +2,7 @@ import { mkdir, open, rename, rm, stat, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { BackendError, ResourceError } from '../../model/errors.ts'
 import { killPoint } from '../../system/kill-points.ts'
+import { pathExists } from '../../system/path-exists.ts'
 import type { Places } from './places.ts'
 import { mustRun, runTool } from './run-tool.ts'
 
@@ -18,7 +19,7 @@ export async function openVolume(
 ): Promise<void> {
   await mkdir(places.data, { recursive: true, mode: 0o700 })
   if (await isSeparate(places.data)) return
-  if (!(await exists(places.volume))) await formatVolume(places.volume, sizeBytes)
+  if (!(await pathExists(places.volume))) await formatVolume(places.volume, sizeBytes)
   await mustRun(`mounting ${places.volume}`, 'mount', [
     // Inode tables are written when they are needed: zeroing them ahead would fill the sparse file.
     ...['-t', 'ext4', '-o', 'loop,noatime,discard,noinit_itable'],
@@ -29,7 +30,7 @@ export async function openVolume(
 
 /** Whether the data can be used as they are; a look, without the lease that opening needs. */
 export async function volumeIsOpen(places: Places): Promise<boolean> {
-  return (await exists(places.data)) && (await isSeparate(places.data))
+  return (await pathExists(places.data)) && (await isSeparate(places.data))
 }
 
 /** Unmounts and removes the volume; only when no environment and no snapshot is left. */
@@ -42,7 +43,7 @@ export async function discardVolume(places: Places): Promise<void> {
 }
 
 async function closeVolume(places: Places): Promise<void> {
-  if (!(await exists(places.data)) || !(await isMounted(places))) return
+  if (!(await pathExists(places.data)) || !(await isMounted(places))) return
   const run = await runTool('umount', [places.data])
   if (run.exitCode === 0) return
   throw new BackendError(`cannot unmount ${places.data}: ${run.stderr.trim()}`, {
@@ -87,11 +88,4 @@ async function isMounted(places: Places): Promise<boolean> {
 
 async function isSeparate(data: string): Promise<boolean> {
   return (await stat(data)).dev !== (await stat('/')).dev
-}
-
-async function exists(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  )
 }

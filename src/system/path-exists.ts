@@ -1,0 +1,9 @@
+import { stat } from 'node:fs/promises'
+
+/** Whether there is something at a path of the host; links are followed. */
+export async function pathExists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  )
+}
