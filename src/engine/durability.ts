@@ -1,4 +1,5 @@
 import type { SnapshotRecord } from '../model/snapshot.ts'
+import { isAlive } from '../system/process-identity.ts'
 import type { Engine } from './engine.ts'
 
 /** Snapshots on their way to the disk, after the call that took them has returned. */
@@ -8,10 +9,23 @@ export interface Flushes {
   all(): Promise<void>
 }
 
+const leaseOf = ({ id }: SnapshotRecord): string => `flush:${id}`
+
+/** Snapshots that a killed process has taken and not flushed become durable all the same. */
+export function resumeFlushes({ store, flushes }: Engine): void {
+  for (const snapshot of store.snapshots.list()) {
+    if (snapshot.status !== 'ready' || snapshot.durable) continue
+    const owner = store.leases.holder(leaseOf(snapshot))?.owner
+    if (owner === undefined || !isAlive(owner)) void flushes.start(snapshot)
+  }
+}
+
 export function flushes(engine: () => Pick<Engine, 'backend' | 'store'>): Flushes {
   const pending = new Map<string, Promise<void>>()
   const flush = async (snapshot: SnapshotRecord): Promise<void> => {
     const { backend, store } = engine()
+    await using _lease = await store.leases.acquire(leaseOf(snapshot), 'flush')
+    if (store.snapshots.get(snapshot.id)?.durable !== false) return
     const { filesBytes } = await backend(snapshot.backend).flush(snapshot)
     const current = store.snapshots.get(snapshot.id)
     if (!current) return

@@ -2,6 +2,7 @@ import type { EnvironmentRecord } from '../model/environment.ts'
 import { ForkpointError } from '../model/errors.ts'
 import { type EnvironmentId, isSnapshotId } from '../model/ids.ts'
 import type { Operation } from '../store/journal.ts'
+import { resumeFlushes } from './durability.ts'
 import type { Engine } from './engine.ts'
 import { markDead } from './liveness.ts'
 import { completePrune } from './prune.ts'
@@ -18,6 +19,7 @@ export async function reconcile(engine: Engine): Promise<void> {
   const recovered = await recoverAbandoned(engine)
   markDead(engine)
   const removed = await removeOrphans(engine)
+  resumeFlushes(engine)
   if (recovered + removed > 0) await tried(() => releaseIfUnused(engine, 'native'))
 }
 

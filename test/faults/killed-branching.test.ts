@@ -3,6 +3,7 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Environment, Forkpoint, Snapshot } from '../../src/index.ts'
 import { type KillWalk, killWalks, unwalkedKillPoints } from '../support/kill-walks.ts'
+import { patiently } from '../support/patiently.ts'
 import { expectNothing } from '../support/remains.ts'
 import { runProgram } from '../support/run-program.ts'
 import { TestHome } from '../support/test-home.ts'
@@ -90,7 +91,10 @@ describe('a snapshot that is killed', () => {
     await expectAllWell({ victim: 'new', winner: 'won' })
     await using fp = await home.open()
     const expected = point === 'snapshot:committed' ? 2 : 1
-    expect(await fp.snapshots({ environment: 'victim' })).toHaveLength(expected)
+    const taken = await fp.snapshots({ environment: 'victim' })
+    expect(taken).toHaveLength(expected)
+    const durable = () => taken.map((snapshot) => snapshot.refresh().info.durable)
+    await expect.poll(durable, patiently).not.toContain(false)
   })
 
   test.each(killWalks['snapshot-files'])(

@@ -24,7 +24,7 @@ async function appeared(home: TestHome, doing: string): Promise<number> {
   }
 }
 
-export const after = (ms: number) => (sinceMs: number) => sinceMs >= ms
+export const whenPassed = (ms: number) => (sinceMs: number) => sinceMs >= ms
 
 /** Whether a dump of this home has written more than that many bytes of memory to one file. */
 export const hasWritten = (home: TestHome, bytes: number) => (): boolean =>

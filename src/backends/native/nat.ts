@@ -150,8 +150,9 @@ async function nft(doing: string, script: string): Promise<void> {
 
 /** Gives a cell its end of the link again, where a successor that failed had taken it. */
 export async function connectAgain(net: CellNet, pid: number): Promise<void> {
-  const devices = await readFile(`/proc/${pid}/net/dev`, 'utf8')
-  if (/^\s*eth0:/m.test(devices)) return
+  const devices = await readFile(`/proc/${pid}/net/dev`, 'utf8').catch(() => null)
+  // One that has ended meanwhile needs none.
+  if (devices === null || /^\s*eth0:/m.test(devices)) return
   await runCell('connecting an environment again', [
     ...['connect', '--pid', String(pid), '--veth', net.interface, '--address', net.address],
     ...['--gateway', net.gateway, '--prefix', String(net.prefix)],
