@@ -6,7 +6,7 @@
  *   cell private --kdat DIR -- PROGRAM…  runs PROGRAM (CRIU) without staging anything
  *   cell                             as CRIU's action script, see hook.c
  *   cell connect OPTIONS --pid PID   gives a running cell its network again
- *   cell unlink INTERFACE            removes the link to an environment
+ *   cell disconnect INTERFACE        removes the link to an environment
  *   cell rejoin PID INDEX LAYER…     copies up all names of a changed hard-linked file
  *   cell whiteouts PATH…             hides these names in the layers below
  *   cell opaque DIRECTORY…           hides the directories of these names below
@@ -205,7 +205,7 @@ int main(int argc, char **argv) {
   const char *command = argc > 1 ? argv[1] : "";
   if (argc == 1 && getenv("CRTOOLS_SCRIPT_ACTION")) return run_hook(); /* CRIU gives no arguments */
   if (!strcmp(command, "connect")) return reconnect(&spec, argc - 1, argv + 1);
-  if (!strcmp(command, "unlink") && argc == 3) return delete_link(argv[2]), 0;
+  if (!strcmp(command, "disconnect") && argc == 3) return delete_link(argv[2]), 0;
   if (!strcmp(command, "rejoin") && argc > 4) return rejoin_links(argv[2], argv[3], argv + 4), 0;
   if (!strcmp(command, "whiteouts")) return make_whiteouts(argv + 2), 0;
   if (!strcmp(command, "opaque")) return make_opaque(argv + 2), 0;
@@ -216,7 +216,7 @@ int main(int argc, char **argv) {
   if (is_view_command(command)) return run_view_command(argv + 1);
   bool creates = !strcmp(command, "create"), stages = !strcmp(command, "stage");
   if (!creates && !stages && strcmp(command, "private"))
-    die_usage("usage: cell create|stage|private|unlink|whiteouts|opaque|devices …, not", command);
+    die_usage("usage: cell create|stage|private|connect|disconnect|whiteouts|opaque|devices …, not", command);
   char **program = argv + 1 + parse_options(&spec, argc - 1, argv + 1);
   if (creates || stages) require_cell(&spec);
   if (creates) return create(&spec);

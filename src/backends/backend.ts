@@ -157,6 +157,8 @@ export interface Backend {
   /** undoes a capture, whatever step it ended at */
   uncapture(id: EnvironmentId, instance: Instance, snapshot: SnapshotId): Promise<void>
   materialize(spec: MaterializeSpec): Promise<Instance>
+  /** ends one instance that another has taken over from */
+  end(id: EnvironmentId, instance: Instance): Promise<void>
   /** ends every instance of this environment but `keep`, which has the network link again */
   retire(id: EnvironmentId, keep: Instance | null): Promise<void>
   /** removes what a snapshot holds */

@@ -5,6 +5,7 @@ import type { BackendName } from '../model/environment.ts'
 import { PrerequisiteError } from '../model/errors.ts'
 import type { Settings } from '../model/settings.ts'
 import { openStore, type Store } from '../store/open-store.ts'
+import { type Background, background } from './background.ts'
 import { type Connections, connections } from './connections.ts'
 import { type Flushes, flushes } from './durability.ts'
 import { reconcile } from './reconcile.ts'
@@ -16,6 +17,7 @@ export interface Engine extends AsyncDisposable {
   readonly store: Store
   readonly connections: Connections
   readonly flushes: Flushes
+  readonly background: Background
   backend(name: BackendName): Backend
   /** Runs `work` while no other operation, of this process or another, has the same resource. */
   exclusively<T>(resource: string, what: string, work: () => Promise<T>): Promise<T>
@@ -45,8 +47,9 @@ export async function openEngine(settings: Settings): Promise<Engine> {
   const engine: Engine = {
     ...{ settings, store, backend, exclusively, connections: open },
     flushes: flushes(() => engine),
+    background: background(),
     [Symbol.asyncDispose]: async () => {
-      await engine.flushes.all()
+      await Promise.all([engine.flushes.all(), engine.background.all()])
       await open.closeAll()
       store.close()
     },

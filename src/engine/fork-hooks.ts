@@ -1,6 +1,8 @@
+import type { AgentConnection } from '../agent/connection.ts'
 import { execCommand } from '../agent/exec.ts'
+import { statFile } from '../agent/files.ts'
 import type { EnvironmentRecord, Instance } from '../model/environment.ts'
-import { BackendError } from '../model/errors.ts'
+import { BackendError, NotFoundError } from '../model/errors.ts'
 import { connectTo } from './agents.ts'
 import type { Engine } from './engine.ts'
 
@@ -16,8 +18,8 @@ export async function runForkHooks(
   instance: Instance,
 ): Promise<void> {
   await using connection = await connectTo(engine, record, instance)
-  const script = `[ -d ${directory} ] || exit 0
-for hook in ${directory}/*; do
+  if (!(await hasHooks(connection))) return
+  const script = `for hook in ${directory}/*; do
   [ -x "$hook" ] && [ -f "$hook" ] || continue
   "$hook" || { status=$?; echo "$hook ended with $status" >&2; exit 1; }
 done`
@@ -30,4 +32,14 @@ done`
     lastWords: result.stderr.toString().trim().split('\n').slice(-5).join('\n'),
     remedy: 'mend or remove the hook in the environment that the snapshot was taken of',
   })
+}
+
+/** Most forks have none, and a look costs less than a shell. */
+async function hasHooks(connection: AgentConnection): Promise<boolean> {
+  try {
+    return (await statFile(connection, directory)).type === 'directory'
+  } catch (error) {
+    if (error instanceof NotFoundError) return false
+    throw error
+  }
 }

@@ -44,7 +44,7 @@ export async function fork(
   return allOrNone(engine, drafts, (draft) => materializeOne(engine, draft, snapshot))
 }
 
-/** Several at a time, bounded by the cores. A caller that asked for N never has to deal with fewer. */
+/** Several at a time: a restore waits for the kernel half of its time, so two a core. A caller that asked for N never has to deal with fewer. */
 async function allOrNone(
   engine: Engine,
   drafts: readonly EnvironmentRecord[],
@@ -62,7 +62,7 @@ async function allOrNone(
       )
     }
   }
-  await Promise.all(Array.from({ length: availableParallelism() }, work))
+  await Promise.all(Array.from({ length: 2 * availableParallelism() }, work))
   if (failures.length === 0) return drafts.map(({ id }) => engine.store.environments.resolve(id))
   await Promise.all(made.map(({ id }) => remove(engine, id)))
   throw failures[0]

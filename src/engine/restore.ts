@@ -66,7 +66,7 @@ export async function exchange(
     })
     killPoint(`${kind}:committed`)
     await engine.connections.close(id)
-    await backend.retire(id, next)
+    if (record.instance) await backend.end(id, record.instance)
     return exchanged
   } catch (error) {
     await backend.retire(id, record.instance)

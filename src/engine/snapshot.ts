@@ -53,7 +53,7 @@ async function takeAlone(
     const { next, ended } = await succeed(engine, draft, taken)
     const ready = commit(engine, draft, ended, next)
     killPoint('snapshot:committed')
-    await engine.backend(record.backend).retire(id, next)
+    engine.background.start(engine.backend(record.backend).end(id, record.instance))
     return ready
   } catch (error) {
     await undo(engine, draft)

@@ -25,8 +25,21 @@ export async function writeManifest(snapshot: string): Promise<void> {
   await rename(draft, join(snapshot, manifestName))
 }
 
-/** Refuses images that are not what they were: CRIU would fail half-way, or not notice. */
-export async function verifyManifest(snapshot: string): Promise<void> {
+const underWay = new Map<string, Promise<void>>()
+
+/**
+ * Refuses images that are not what they were: CRIU would fail half-way, or not notice. Forks that
+ * are made at the same time share one look.
+ */
+export function verifyManifest(snapshot: string): Promise<void> {
+  const known = underWay.get(snapshot)
+  if (known) return known
+  const started = verify(snapshot).finally(() => underWay.delete(snapshot))
+  underWay.set(snapshot, started)
+  return started
+}
+
+async function verify(snapshot: string): Promise<void> {
   const text = await readFile(join(snapshot, manifestName), 'utf8').catch(() => null)
   if (text === null) return
   const checks = Object.entries(JSON.parse(text) as Manifest).map(async ([name, expected]) => {

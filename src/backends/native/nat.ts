@@ -102,7 +102,7 @@ export async function allow(
  * process, up to seconds on a busy machine; until then its address is taken.
  */
 export async function removeInterface(iface: string): Promise<void> {
-  await runCell('removing a network interface', ['unlink', iface])
+  await runCell('removing a network interface', ['disconnect', iface])
 }
 
 /** Takes back what `allow` gave. */

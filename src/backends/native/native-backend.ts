@@ -146,6 +146,7 @@ export function nativeBackend(context: BackendContext): Backend {
     },
     uncapture: (id, instance, snapshot) => uncapture(native, id, fromRecord(instance), snapshot),
     materialize,
+    end: (id, instance) => endSlot(id, fromRecord(instance).slot),
     retire,
     destroy,
     discard: (snapshot) => discard(native, snapshot),
