@@ -77,6 +77,20 @@ describe('programs in a shell work as in any terminal:', () => {
     await terminal.shows(insidePrompt)
   })
 
+  test('tmux, with its status line, two panes and its own detaching', async () => {
+    await using terminal = await openShell('multiplexer')
+    await terminal.line('env -u TMUX tmux -L inside new -s work')
+    await terminal.shows(/\[work\] 0:/)
+    await terminal.keys('C-b')
+    await terminal.type('"')
+    await terminal.shows(/─{20}/)
+    await terminal.line('echo lower-$((6 * 7))')
+    await terminal.shows(/lower-42/)
+    await terminal.keys('C-b')
+    await terminal.type('d')
+    await terminal.shows(/\[detached \(from session work\)\]/)
+  })
+
   test('python3, which evaluates what is typed', async () => {
     await using terminal = await openShell('python')
     await terminal.line('python3')
