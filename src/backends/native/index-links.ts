@@ -1,4 +1,4 @@
-import { link, lstat, readdir, readFile, rm, unlink, writeFile } from 'node:fs/promises'
+import { link, lstat, readdir, readFile, rename, rm, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { EnvironmentPlaces } from './places.ts'
 
@@ -25,7 +25,9 @@ export async function dropIndexLinks(slot: Slot): Promise<void> {
     if (nlink > 1) links.set(ino, [...(links.get(ino) ?? []), entry.name])
   }
   if (links.size === 0) return
-  await writeFile(recordOf(slot), JSON.stringify([...links]))
+  // Whole or not at all: half a record could not be read when everything is to be put back.
+  await writeFile(`${recordOf(slot)}.new`, JSON.stringify([...links]))
+  await rename(`${recordOf(slot)}.new`, recordOf(slot))
   for (const name of [...links.values()].flat()) await unlink(join(indexOf(slot), name))
 }
 
