@@ -28,14 +28,15 @@ export async function remove(engine: Engine, id: EnvironmentId): Promise<void> {
   store.journal.finish(operation)
 }
 
-/** The last one out gives back what all environments share: the volume, the NAT rules. */
+/** The last one out gives back what all environments share: NAT rules, and the volume if it is empty. */
 export async function releaseIfUnused(engine: Engine, backend: BackendName): Promise<void> {
   const { environments, snapshots } = engine.store
-  const unused = () => environments.list().length === 0 && snapshots.list().length === 0
+  const unused = () => environments.list().length === 0
   if (!unused()) return
   await engine.exclusively('volume', 'giving back the volume', async () => {
     // A create writes its record before it asks for the volume; cells of `doctor` have no record.
     const { remnants, release } = engine.backend(backend)
-    if (unused() && (await remnants()).length === 0) await release()
+    if (!unused() || (await remnants()).length > 0) return
+    await release(snapshots.list().length === 0 ? 'nothing' : 'snapshots')
   })
 }

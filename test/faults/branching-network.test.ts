@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { Environment } from '../../src/index.ts'
 import { OutsideNetwork, whyNoNetworks } from '../support/outside-network.ts'
 import { patiently } from '../support/patiently.ts'
-import { expectNothing } from '../support/remains.ts'
+import { expectNothing, remainsOf } from '../support/remains.ts'
 import { TestHome } from '../support/test-home.ts'
 
 const home = new TestHome('links')
@@ -132,5 +132,15 @@ describe.skipIf(whyNoNetworks !== null)('an environment with a network', () => {
     await env.snapshot()
     await ask(env, 'third')
     await expectAnswer(env, '2 third')
+  })
+
+  test('takes the NAT rules along when it is the last one, though a snapshot stays', async () => {
+    await using fp = await home.open()
+    const env = await fp.create({ net: 'nat' })
+    const kept = await env.snapshot()
+    await env.remove()
+    expect(remainsOf(home).nftTables).toEqual([])
+    const [copy] = await kept.fork()
+    expect(copy && (await addressOf(copy))).toMatch(/^10\./)
   })
 })

@@ -168,11 +168,11 @@ export function nativeBackend(context: BackendContext): Backend {
     pause: (id, instance) => freeze(groupsOf(id, instance)),
     resume: (id, instance) => thaw(groupsOf(id, instance)),
     stats: (id, instance) => readStats(native, id, fromRecord(instance).slot),
-    release: async () => {
+    release: async (left) => {
       await exclusively('net', 'removing NAT', () => removeNat(nat))
       killPoint('remove:nat')
       await removeHomeCgroups(layout, places.key)
-      await discardVolume(places)
+      if (left === 'nothing') await discardVolume(places)
     },
     check: () => checkMachine({ native, create, destroy }),
   }
