@@ -61,9 +61,9 @@ static void record_socket(void) {
   int fd = open(record, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (fd < 0) die("open", record);
   unsigned long long dev = makedev(info.stx_dev_major, info.stx_dev_minor);
-  dprintf(fd, "%llu %llu %llu\n", dev, (unsigned long long)info.stx_ino,
+  int written = dprintf(fd, "%llu %llu %llu\n", dev, (unsigned long long)info.stx_ino,
           info.stx_btime.tv_sec * 1000000000ULL + info.stx_btime.tv_nsec);
-  close(fd);
+  if (written < 0 || close(fd)) die("write", record);
 }
 
 int run_hook(void) {

@@ -1,9 +1,7 @@
-import { statfs } from 'node:fs/promises'
-import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openAgentSocket, readSocketIdentity, type SocketIdentity } from '../../agent/socket.ts'
 import type { Instance } from '../../model/environment.ts'
-import { BackendError, ResourceError } from '../../model/errors.ts'
+import { BackendError } from '../../model/errors.ts'
 import { identify, isAlive, type ProcessIdentity } from '../../system/process-identity.ts'
 import type { CellNet, Layer } from './cell.ts'
 
@@ -72,22 +70,10 @@ export async function agentListening(
         await sleep(1)
         continue
       }
-      await requireSpace(dirname(path))
       throw new BackendError('the agent of a new environment did not start', {
         remedy: 'run `forkpoint doctor`, which starts one step by step',
         cause: error,
       })
     }
   }
-}
-
-const leastFreeBytes = 64 * 1024
-
-/** An agent that cannot make its socket or its state directory for want of space says nothing. */
-async function requireSpace(dir: string): Promise<void> {
-  const { bavail, bsize } = await statfs(dir)
-  if (bavail * bsize >= leastFreeBytes) return
-  throw new ResourceError('starting an environment: no space is left', {
-    remedy: 'remove environments or files inside them, or free space on the disk of the store',
-  })
 }

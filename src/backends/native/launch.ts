@@ -1,5 +1,6 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { SocketIdentity } from '../../agent/socket.ts'
 import type { EnvironmentRecord } from '../../model/environment.ts'
 import { BackendError } from '../../model/errors.ts'
 import { killPoint } from '../../system/kill-points.ts'
@@ -112,10 +113,16 @@ async function restoreCell(
   if (lostLocks.length > 0) await retakeLocks(cgroups[0] ?? '', lostLocks)
   const process = identify(pid)
   if (!process) throw new BackendError('the restored agent ended at once')
-  const [dev = '', ino = '', birthtimeNs = ''] = (await readFile(record, 'utf8')).trim().split(' ')
+  const socket = parseIdentity(await readFile(record, 'utf8').catch(() => ''))
   await Promise.all([rm(record), rm(pidfile)])
-  return {
-    process,
-    socket: { dev: BigInt(dev), ino: BigInt(ino), birthtimeNs: BigInt(birthtimeNs) },
+  return { process, socket }
+}
+
+/** What the hook wrote; CRIU goes on also if the hook could not. */
+function parseIdentity(text: string): SocketIdentity {
+  const [, dev, ino, birthtimeNs] = /^(\d+) (\d+) (\d+)\n$/.exec(text) ?? []
+  if (dev === undefined || ino === undefined || birthtimeNs === undefined) {
+    throw new BackendError('the socket of a restored agent could not be recorded')
   }
+  return { dev: BigInt(dev), ino: BigInt(ino), birthtimeNs: BigInt(birthtimeNs) }
 }

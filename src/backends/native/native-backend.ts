@@ -12,11 +12,11 @@ import { cgroupNames, freeze, isFrozen, removeCgroups, removeHomeCgroups, thaw }
 import { checkMachine } from './checks.ts'
 import { writeIdentity } from './environment-directory.ts'
 import { flush } from './flush.ts'
-import { explained } from './host-failures.ts'
+import { explained, tellingFull } from './host-failures.ts'
 import { imagesFor } from './image-variants.ts'
 import { fromRecord, toRecord } from './instance.ts'
 import { raiseKernelLimits } from './kernel-limits.ts'
-import { launch } from './launch.ts'
+import { type Launch, launch } from './launch.ts'
 import { baseLayers } from './layers.ts'
 import { verifyManifest } from './manifest.ts'
 import { connectAgain, forget, interfaceName, removeInterface, removeNat } from './nat.ts'
@@ -41,6 +41,9 @@ export function nativeBackend(context: BackendContext): Backend {
   const open = () =>
     exclusively('volume', 'opening the volume', () => openVolume(places, settings.volume))
 
+  const launchTold = (spec: Launch) =>
+    tellingFull(places.data, 'starting an environment', () => launch(native, spec))
+
   async function create(spec: CreateSpec): Promise<Instance> {
     await Promise.all([open(), raiseKernelLimits()])
     killPoint('create:volume')
@@ -48,7 +51,7 @@ export function nativeBackend(context: BackendContext): Backend {
       baseLayers(places, spec.source, { mask, net: spec.net.mode }),
     )
     killPoint('create:layers')
-    return toRecord(await launch(native, { ...spec, layers, images: null, replaces: null }))
+    return toRecord(await launchTold({ ...spec, layers, images: null, replaces: null }))
   }
 
   async function materialize({
@@ -61,7 +64,7 @@ export function nativeBackend(context: BackendContext): Backend {
     const image = imageOf(snapshot)
     if (role === 'copy') await verifyManifest(places.snapshot(snapshot.id))
     const images = await imagesFor(places.snapshot(snapshot.id), role)
-    const instance = await launch(native, {
+    const instance = await launchTold({
       ...{ ...spec, layers: image.layers, replaces: replaces && fromRecord(replaces) },
       images: image.captured.includes('processes') ? images : null,
     })
@@ -136,7 +139,9 @@ export function nativeBackend(context: BackendContext): Backend {
     capture: async (id, instance, snapshot, mode) => {
       const watch = stopwatch()
       const take = mode === 'full' ? capture : captureFiles
-      const { image, imagesBytes } = await take(native, id, fromRecord(instance), snapshot, watch)
+      const { image, imagesBytes } = await tellingFull(places.data, 'taking a snapshot', () =>
+        take(native, id, fromRecord(instance), snapshot, watch),
+      )
       return {
         image: toImageRecord(image),
         imagesBytes,
