@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { openConnection } from '../agent/connect.ts'
 import type { AgentConnection } from '../agent/connection.ts'
+import { ConnectionLostError } from '../agent/failures.ts'
 import { openAgentSocket } from '../agent/socket.ts'
 import type { AgentAddress } from '../backends/backend.ts'
 import { ConflictError } from '../model/errors.ts'
@@ -12,17 +14,30 @@ export interface Connections {
   closeAll(): Promise<void>
 }
 
+/** Several exchanges in a row are met; an agent that always hangs up is given up. */
+const mostTries = 20
+const pauseMs = 10
+
 export function connections(
   addressOf: (id: EnvironmentId) => Promise<AgentAddress | null>,
 ): Connections {
   const open = new Map<EnvironmentId, Promise<AgentConnection>>()
   const live = new Map<EnvironmentId, AgentConnection>()
 
+  /** An agent that is about to be exchanged hangs up; its successor is found by asking again. */
   const connect = async (id: EnvironmentId): Promise<AgentConnection> => {
-    const address = await addressOf(id)
-    if (!address) throw new ConflictError(`environment ${id} has no running agent`)
-    const connection = await openConnection(await openAgentSocket(address.path, address.identity))
-    return connection
+    for (let tries = 1; ; tries += 1) {
+      const address = await addressOf(id)
+      if (!address) throw new ConflictError(`environment ${id} has no running agent`)
+      try {
+        return await openConnection(await openAgentSocket(address.path, address.identity))
+      } catch (error) {
+        const isExchanged = (await addressOf(id))?.path !== address.path
+        const mayPass = isExchanged || error instanceof ConnectionLostError
+        if (!mayPass || tries === mostTries) throw error
+        await sleep(pauseMs)
+      }
+    }
   }
 
   /** Another one may have taken its place by the time it is found to be over. */
