@@ -24,7 +24,10 @@ export async function criuFailure(
   return new BackendError(`cannot capture ${who}: it has ${refusal.object}`, {
     ...facts,
     remedy: refusal.remedy,
-    detail: { object: refusal.object, process: command },
+    detail: {
+      ...{ object: refusal.object, process: command },
+      ...(refusal.passing && { passing: true }),
+    },
   })
 }
 

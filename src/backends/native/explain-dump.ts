@@ -4,6 +4,8 @@ export interface Refusal {
   readonly pid: number | null
   readonly object: string
   readonly remedy: string
+  /** whether the next try may well succeed */
+  readonly passing?: boolean
 }
 
 const closeIt = 'close it or end that process, then try again; `--mode filesystem` needs neither'
@@ -18,10 +20,11 @@ const meanings: readonly [RegExp, (match: RegExpExecArray) => Omit<Refusal, 'pid
     ([, family]) => ({ object: `a socket of address family ${family}`, remedy: closeIt }),
   ],
   [
-    /Unix socket \d+ not found|Can't dump half of stream unix|external socket/i,
+    /Unix socket \d+ not found|in-flight socket|Can't dump half of stream unix|external socket/i,
     () => ({
       object: 'a Unix socket whose other end is outside the environment',
       remedy: 'a Forkpoint command was just attaching; try again',
+      passing: true,
     }),
   ],
   [
