@@ -88,5 +88,5 @@ void relink(const char *pid, char **pairs);
 void unlink_inside(const char *pid, char **paths);
 /* rejoin.c */
 void rejoin_links(const char *pid, const char *index, char **layers);
-/* relock.c: takes fcntl locks for the processes of a frozen cell, and thaws it */
-void relock(const char *cgroup);
+/* relock.c: takes fcntl locks for the processes of a frozen cell, and thaws it unless it is to stay */
+void relock(const char *cgroup, bool stays_frozen);

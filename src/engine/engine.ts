@@ -10,6 +10,7 @@ import { type Connections, connections } from './connections.ts'
 import { type Flushes, flushes } from './durability.ts'
 import { reconcile } from './reconcile.ts'
 import { settled } from './settled.ts'
+import { type KeeperOptions, keepSpares, type Spares } from './spares/keeper.ts'
 
 /** What every operation works with. */
 export interface Engine extends AsyncDisposable {
@@ -18,13 +19,14 @@ export interface Engine extends AsyncDisposable {
   readonly connections: Connections
   readonly flushes: Flushes
   readonly background: Background
+  readonly spares: Spares
   backend(name: BackendName): Backend
   /** Runs `work` while no other operation, of this process or another, has the same resource. */
   exclusively<T>(resource: string, what: string, work: () => Promise<T>): Promise<T>
 }
 
 /** Opens the store and puts right what killed processes left half-done. */
-export async function openEngine(settings: Settings): Promise<Engine> {
+export async function openEngine(settings: Settings, options: KeeperOptions = {}): Promise<Engine> {
   requireRoot()
   openHome(settings.home)
   const store = openStore(settings.home)
@@ -48,7 +50,9 @@ export async function openEngine(settings: Settings): Promise<Engine> {
     ...{ settings, store, backend, exclusively, connections: open },
     flushes: flushes(() => engine),
     background: background(),
+    spares: keepSpares(() => engine, options),
     [Symbol.asyncDispose]: async () => {
+      await engine.spares.close()
       await Promise.all([engine.flushes.all(), engine.background.all()])
       await open.closeAll()
       for (const each of backends.values()) each.close()

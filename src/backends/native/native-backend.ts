@@ -1,12 +1,19 @@
 import { existsSync } from 'node:fs'
-import { readdir } from 'node:fs/promises'
+import { readdir, rmdir } from 'node:fs/promises'
 import type { Capability } from '../../model/capabilities.ts'
 import type { Instance } from '../../model/environment.ts'
 import { type EnvironmentId, isEnvironmentId } from '../../model/ids.ts'
 import { killPoint } from '../../system/kill-points.ts'
 import { isAlive } from '../../system/process-identity.ts'
 import { stopwatch } from '../../system/stopwatch.ts'
-import type { Backend, BackendContext, CreateSpec, MaterializeSpec, Remnant } from '../backend.ts'
+import type {
+  Backend,
+  BackendContext,
+  CreateSpec,
+  MaterializeSpec,
+  PrepareSpec,
+  Remnant,
+} from '../backend.ts'
 import { capture, captureFiles, discard, imageOf, toImageRecord, uncapture } from './capture.ts'
 import { cgroupNames, freeze, isFrozen, removeCgroups, removeHomeCgroups, thaw } from './cgroup.ts'
 import { checkMachine } from './checks.ts'
@@ -22,7 +29,9 @@ import { verifyManifest } from './manifest.ts'
 import { connectAgain, forget, interfaceName, removeInterface, removeNat } from './nat.ts'
 import { openNative } from './native.ts'
 import { slotOfCgroup } from './places.ts'
+import { privateMemory } from './private-memory.ts'
 import { removeTree } from './remove-tree.ts'
+import { takeSlot } from './slots.ts'
 import { validateSource } from './sources.ts'
 import { readStats } from './stats.ts'
 import { viewFiles } from './view/view-files.ts'
@@ -71,9 +80,34 @@ export function nativeBackend(context: BackendContext): Backend {
     return toRecord(instance)
   }
 
+  async function prepare({ snapshot, ...spec }: PrepareSpec): Promise<Instance> {
+    await open()
+    await verifyManifest(places.snapshot(snapshot.id))
+    const images = await imagesFor(places.snapshot(snapshot.id), 'copy')
+    const slot = await takeSlot(places, spec.id)
+    const { layers } = imageOf(snapshot)
+    try {
+      return toRecord(
+        await launch(native, { ...spec, layers, images, slot, replaces: null, begins: 'frozen' }),
+      )
+    } catch (error) {
+      await endSlot(spec.id, slot)
+      throw error
+    }
+  }
+
+  async function wake(id: EnvironmentId, instance: Instance): Promise<boolean> {
+    const groups = groupsOf(id, instance)
+    if (!isAlive(fromRecord(instance).process) || !(await isFrozen(groups))) return false
+    await thaw(groups)
+    return true
+  }
+
   async function endSlot(id: EnvironmentId, slot: number): Promise<void> {
     await removeCgroups(native.cgroups(id, slot))
     await removeTree(places.slot(id, slot).dir)
+    // Fails as long as another life has a directory there.
+    await rmdir(places.env(id)).catch(() => {})
   }
 
   async function retire(id: EnvironmentId, keep: Instance | null): Promise<void> {
@@ -151,6 +185,9 @@ export function nativeBackend(context: BackendContext): Backend {
     },
     uncapture: (id, instance, snapshot) => uncapture(native, id, fromRecord(instance), snapshot),
     materialize,
+    prepare,
+    wake,
+    privateBytes: (id, instance) => privateMemory(groupsOf(id, instance)[0] ?? ''),
     end: (id, instance) => endSlot(id, fromRecord(instance).slot),
     retire,
     destroy,
