@@ -66,6 +66,7 @@ export type {
   BackendName,
   EnvironmentStatus,
   Limits,
+  MemoryMode,
   NetMode,
   Source,
   SourceRequest,
@@ -86,6 +87,8 @@ export type { EnvironmentId, OperationId, SnapshotId } from './model/ids.ts'
 export type { Settings } from './model/settings.ts'
 export type {
   Captured,
+  ProcessMemory,
+  SnapshotMemory,
   SnapshotSizes,
   SnapshotStatus,
   SnapshotTiming,

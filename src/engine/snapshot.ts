@@ -132,8 +132,8 @@ function begin(
 }
 
 function originOf(record: EnvironmentRecord): SnapshotRecord['origin'] {
-  const { source, limits, net, env, workdir, labels } = record
-  return { source, limits, net, env, workdir, labels }
+  const { source, limits, net, memory, env, workdir, labels } = record
+  return { source, limits, net, ...(memory !== undefined && { memory }), env, workdir, labels }
 }
 
 /** The record as it will be, but for its status; its times still run. */
@@ -150,11 +150,13 @@ async function take(
   if (record.status === 'paused') await backend.resume(record.id, instance)
   if (mode === 'full') await closeConnections(engine, record, instance)
   const frozenAt = performance.now()
-  const result = await backend.capture(record.id, instance, draft.id, mode)
+  const memory = record.memory ?? engine.settings.memory
+  const result = await backend.capture(record.id, instance, draft.id, { mode, memory })
   return {
     ...draft,
     image: result.image,
     captured: result.captured,
+    ...(result.memory && { memory: result.memory }),
     sizes: { filesBytes: null, imagesBytes: result.imagesBytes },
     timing: { ...draft.timing, pauseMs: since(frozenAt), phases: result.phases },
   }

@@ -5,6 +5,7 @@ import { PrerequisiteError } from '../../model/errors.ts'
 import type { Settings } from '../../model/settings.ts'
 import { type CellSpec, cellArguments, nativeProgram } from './cell.ts'
 import { criuFailure } from './criu-failure.ts'
+import { pagesInside } from './memory/pages-files.ts'
 import { runTool } from './run-tool.ts'
 
 /** How CRIU is started: its own loader and libraries come before it. */
@@ -17,7 +18,10 @@ export type CriuCommand = readonly [program: string, ...args: string[]]
 const kernelData = '/dev/shm/forkpoint-criu'
 
 /** The mounts that are ours to provide, by the name CRIU's images know them. */
-const externalMounts = { root: '/', dev: '/dev', run: '/run/forkpoint' } as const
+const externalMounts = {
+  ...{ root: '/', dev: '/dev', run: '/run/forkpoint' },
+  pages: pagesInside,
+} as const
 
 export function findCriu(settings: Pick<Settings, 'criu' | 'runtime'>): CriuCommand {
   if (settings.criu !== null) return [settings.criu]

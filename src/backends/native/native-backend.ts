@@ -33,6 +33,11 @@ const capabilities = new Set<Capability>([
   ...(['pause', 'nat', 'limits', 'ports'] as const),
 ])
 
+/** Snapshots of older versions have no pages, and nothing that would need them. */
+function existing(dir: string): string | null {
+  return existsSync(dir) ? dir : null
+}
+
 /** Namespaces, OverlayFS and CRIU on an ordinary kernel. */
 export function nativeBackend(context: BackendContext): Backend {
   const native = openNative(context)
@@ -51,7 +56,9 @@ export function nativeBackend(context: BackendContext): Backend {
       baseLayers(places, spec.source, { mask, net: spec.net.mode }),
     )
     killPoint('create:layers')
-    return toRecord(await launchTold({ ...spec, layers, images: null, replaces: null }))
+    return toRecord(
+      await launchTold({ ...spec, layers, images: null, pages: null, replaces: null }),
+    )
   }
 
   async function materialize({
@@ -67,6 +74,7 @@ export function nativeBackend(context: BackendContext): Backend {
     const instance = await launchTold({
       ...{ ...spec, layers: image.layers, replaces: replaces && fromRecord(replaces) },
       images: image.captured.includes('processes') ? images : null,
+      pages: existing(places.pages(snapshot.id)),
     })
     return toRecord(instance)
   }
@@ -136,15 +144,21 @@ export function nativeBackend(context: BackendContext): Backend {
     files: viewFiles(native),
     validate: (source) => validateSource(source, mask),
     create,
-    capture: async (id, instance, snapshot, mode) => {
+    capture: async (id, record, snapshot, { mode, memory: memoryMode }) => {
       const watch = stopwatch()
-      const take = mode === 'full' ? capture : captureFiles
-      const { image, imagesBytes } = await tellingFull(places.data, 'taking a snapshot', () =>
-        take(native, id, fromRecord(instance), snapshot, watch),
+      const instance = fromRecord(record)
+      const take = () =>
+        mode === 'full'
+          ? capture(native, { id, instance, snapshot, memory: memoryMode }, watch)
+          : captureFiles(native, { id, instance, snapshot }, watch)
+      const { image, imagesBytes, memory } = await tellingFull(
+        places.data,
+        'taking a snapshot',
+        take,
       )
       return {
         image: toImageRecord(image),
-        imagesBytes,
+        ...{ imagesBytes, memory },
         captured: image.captured,
         phases: watch.phases,
       }
