@@ -77,6 +77,8 @@ export interface CaptureResult {
   readonly imagesBytes: number
   /** null if no processes were taken */
   readonly memory: SnapshotMemory | null
+  /** when the environment stopped, as `performance.now()` tells it */
+  readonly frozenAt: number
   readonly phases: readonly { readonly name: string; readonly ms: number }[]
 }
 

@@ -149,7 +149,6 @@ async function take(
   // A frozen agent can close nothing: a paused environment is woken for a moment.
   if (record.status === 'paused') await backend.resume(record.id, instance)
   if (mode === 'full') await closeConnections(engine, record, instance)
-  const frozenAt = performance.now()
   const memory = record.memory ?? engine.settings.memory
   const result = await backend.capture(record.id, instance, draft.id, { mode, memory })
   return {
@@ -158,7 +157,7 @@ async function take(
     captured: result.captured,
     ...(result.memory && { memory: result.memory }),
     sizes: { filesBytes: null, imagesBytes: result.imagesBytes },
-    timing: { ...draft.timing, pauseMs: since(frozenAt), phases: result.phases },
+    timing: { ...draft.timing, pauseMs: since(result.frozenAt), phases: result.phases },
   }
 }
 

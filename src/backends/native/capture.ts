@@ -45,6 +45,7 @@ interface Capture {
   readonly image: NativeImage
   readonly imagesBytes: number
   readonly memory: SnapshotMemory | null
+  readonly frozenAt: number
 }
 
 interface Subject {
@@ -72,9 +73,11 @@ export async function capture(
   const judge = () => judgeProcesses(places, cgroups[0] ?? '', mode)
   // Programs that were never seen are read before the freeze; then it is a matter of a moment.
   await watch.measure('judge', judge)
+  const frozenAt = performance.now()
   await watch.measure('freeze', () => freeze(cgroups))
   killPoint('snapshot:frozen')
   const [verdicts] = await Promise.all([
+    // Begun first: what processes map is read before CRIU adds code of its own to it.
     judge(),
     watch.measure('dump', () =>
       dump(criu, { pid: instance.process.pid, images, cgroup: cgroups[0] ?? '' }),
@@ -105,7 +108,7 @@ export async function capture(
       layers: [layer, ...instance.layers],
     },
     imagesBytes: await imagesBytes(places, snapshot),
-    memory,
+    ...{ memory, frozenAt },
   }
 }
 
@@ -125,6 +128,7 @@ export async function captureFiles(
 ): Promise<Capture> {
   const cgroups = native.cgroups(id, instance.slot)
   const layer: Layer = { path: native.places.sealed(snapshot), ids: 'cell' }
+  const frozenAt = performance.now()
   await watch.measure('freeze', () => freeze(cgroups))
   try {
     const { upper, work } = native.places.slot(id, instance.slot)
@@ -137,11 +141,8 @@ export async function captureFiles(
     await watch.measure('thaw', () => thaw(cgroups))
   }
   const layers = [layer, ...instance.layers]
-  return {
-    image: { kind: 'native', captured: ['filesystem'], layers },
-    imagesBytes: 0,
-    memory: null,
-  }
+  const image: NativeImage = { kind: 'native', captured: ['filesystem'], layers }
+  return { image, imagesBytes: 0, memory: null, frozenAt }
 }
 
 /** Undoes `capture` at whatever step it ended; nothing inside can tell that anything happened. */

@@ -151,16 +151,10 @@ export function nativeBackend(context: BackendContext): Backend {
         mode === 'full'
           ? capture(native, { id, instance, snapshot, memory: memoryMode }, watch)
           : captureFiles(native, { id, instance, snapshot }, watch)
-      const { image, imagesBytes, memory } = await tellingFull(
-        places.data,
-        'taking a snapshot',
-        take,
-      )
+      const { image, ...taken } = await tellingFull(places.data, 'taking a snapshot', take)
       return {
-        image: toImageRecord(image),
-        ...{ imagesBytes, memory },
-        captured: image.captured,
-        phases: watch.phases,
+        ...taken,
+        ...{ image: toImageRecord(image), captured: image.captured, phases: watch.phases },
       }
     },
     uncapture: (id, instance, snapshot) => uncapture(native, id, fromRecord(instance), snapshot),
