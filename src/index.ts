@@ -67,6 +67,7 @@ export type {
   BackendName,
   EnvironmentStatus,
   Limits,
+  MemoryMode,
   NetMode,
   Source,
   SourceRequest,
@@ -87,6 +88,8 @@ export type { EnvironmentId, OperationId, SnapshotId } from './model/ids.ts'
 export type { Settings } from './model/settings.ts'
 export type {
   Captured,
+  ProcessMemory,
+  SnapshotMemory,
   SnapshotSizes,
   SnapshotStatus,
   SnapshotTiming,

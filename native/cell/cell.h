@@ -12,6 +12,7 @@
 #define CRIU_STAGE "/run/stage"
 #define AGENT_PATH "/.forkpoint/agent"
 #define WORK_DIRECTORY 100 /* descriptor of the directory that CRIU writes its log to */
+#define PAGES_DIR ".forkpoint/pages"
 
 struct layer {
   const char *path;
@@ -21,6 +22,7 @@ struct layer {
 struct spec {
   const char *env;   /* the environment's directory: upper/, work/, run/, stage/ */
   const char *dev;   /* host-made template bound at /dev */
+  const char *pages; /* directory of memory pages to map, or NULL */
   const char *kdat;  /* tmpfs directory that becomes /run for CRIU */
   const char *hostname;
   const char *veth;    /* host side interface name, NULL without network */

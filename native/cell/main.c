@@ -55,14 +55,14 @@ static void add_layer(struct spec *spec, const char *text) {
 }
 
 int parse_options(struct spec *spec, int argc, char **argv) {
-  enum { ENV, DEV, KDAT, LAYER, HOSTNAME, ID_BASE, ID_COUNT, CGROUP, NNP, VETH, ADDRESS, GATEWAY, PREFIX, PID,
-         SOCKET, LOCK, HOLD };
+  enum { ENV, DEV, PAGES, KDAT, LAYER, HOSTNAME, ID_BASE, ID_COUNT, CGROUP, NNP, VETH, ADDRESS, GATEWAY, PREFIX,
+         PID, SOCKET, LOCK, HOLD };
   static const struct option options[] = {
       {"env", 1, 0, ENV},           {"dev", 1, 0, DEV},         {"kdat", 1, 0, KDAT},
       {"layer", 1, 0, LAYER},       {"hostname", 1, 0, HOSTNAME}, {"id-base", 1, 0, ID_BASE},
       {"id-count", 1, 0, ID_COUNT}, {"cgroup", 1, 0, CGROUP},   {"no-new-privs", 0, 0, NNP},
       {"veth", 1, 0, VETH},         {"address", 1, 0, ADDRESS}, {"gateway", 1, 0, GATEWAY},
-      {"prefix", 1, 0, PREFIX},     {"pid", 1, 0, PID},
+      {"prefix", 1, 0, PREFIX},     {"pid", 1, 0, PID},         {"pages", 1, 0, PAGES},
       {"socket", 1, 0, SOCKET},     {"lock", 1, 0, LOCK},       {"hold", 0, 0, HOLD},
       {0},
   };
@@ -70,6 +70,7 @@ int parse_options(struct spec *spec, int argc, char **argv) {
   for (int c; (c = getopt_long(argc, argv, "+", options, NULL)) != -1;) switch (c) {
       case ENV: spec->env = optarg; break;
       case DEV: spec->dev = optarg; break;
+      case PAGES: spec->pages = optarg; break;
       case KDAT: spec->kdat = optarg; break;
       case LAYER: add_layer(spec, optarg); break;
       case HOSTNAME: spec->hostname = optarg; break;

@@ -1,11 +1,17 @@
 import type { Readable } from 'node:stream'
 import type { SocketIdentity } from '../agent/socket.ts'
 import type { Capabilities } from '../model/capabilities.ts'
-import type { BackendName, EnvironmentRecord, Instance, Source } from '../model/environment.ts'
+import type {
+  BackendName,
+  EnvironmentRecord,
+  Instance,
+  MemoryMode,
+  Source,
+} from '../model/environment.ts'
 import type { FileChange } from '../model/file-change.ts'
 import type { EnvironmentId, SnapshotId } from '../model/ids.ts'
 import type { Settings } from '../model/settings.ts'
-import type { Captured, SnapshotRecord } from '../model/snapshot.ts'
+import type { Captured, SnapshotMemory, SnapshotRecord } from '../model/snapshot.ts'
 
 /** What an environment knows about itself. */
 export interface Identity {
@@ -60,10 +66,19 @@ export interface BackendContext {
 /** What a backend needs to bring a snapshot to life; opaque to everyone else. */
 export type SnapshotImage = SnapshotRecord['image']
 
+export interface CaptureOptions {
+  readonly mode: 'full' | 'filesystem'
+  readonly memory: MemoryMode
+}
+
 export interface CaptureResult {
   readonly image: SnapshotImage
   readonly captured: readonly Captured[]
   readonly imagesBytes: number
+  /** null if no processes were taken */
+  readonly memory: SnapshotMemory | null
+  /** when the environment stopped, as `performance.now()` tells it */
+  readonly frozenAt: number
   readonly phases: readonly { readonly name: string; readonly ms: number }[]
 }
 
@@ -155,7 +170,7 @@ export interface Backend {
     id: EnvironmentId,
     instance: Instance,
     snapshot: SnapshotId,
-    mode: 'full' | 'filesystem',
+    options: CaptureOptions,
   ): Promise<CaptureResult>
   /** undoes a capture, whatever step it ended at */
   uncapture(id: EnvironmentId, instance: Instance, snapshot: SnapshotId): Promise<void>

@@ -16,6 +16,7 @@ export const killPoints = [
   'create:finished',
   'snapshot:begun',
   'snapshot:frozen',
+  'snapshot:shared',
   'snapshot:dumped',
   'snapshot:sealed',
   'snapshot:copied',

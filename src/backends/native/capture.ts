@@ -1,7 +1,8 @@
-import { mkdir, readdir, stat } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { MemoryMode } from '../../model/environment.ts'
 import type { EnvironmentId, SnapshotId } from '../../model/ids.ts'
-import type { Captured, SnapshotRecord } from '../../model/snapshot.ts'
+import type { Captured, SnapshotMemory, SnapshotRecord } from '../../model/snapshot.ts'
 import { killPoint } from '../../system/kill-points.ts'
 import { pathExists } from '../../system/path-exists.ts'
 import { isAlive } from '../../system/process-identity.ts'
@@ -14,7 +15,11 @@ import { makeCopyVariant } from './image-variants.ts'
 import { dropIndexLinks, restoreIndexLinks } from './index-links.ts'
 import type { NativeInstance } from './instance.ts'
 import { nameLinkRemaps, unnameLinkRemaps } from './link-remaps.ts'
+import { isOwnPages, listPages } from './memory/pages-files.ts'
+import { shareDump } from './memory/share-dump.ts'
+import { judgeProcesses } from './memory/verdicts.ts'
 import type { Native } from './native.ts'
+import type { Places } from './places.ts'
 import { removeTree } from './remove-tree.ts'
 import { repairImages } from './repair-images.ts'
 import { copyUpper, seal, unseal } from './seal.ts'
@@ -39,6 +44,14 @@ export function toImageRecord({ captured, layers }: NativeImage): SnapshotRecord
 interface Capture {
   readonly image: NativeImage
   readonly imagesBytes: number
+  readonly memory: SnapshotMemory | null
+  readonly frozenAt: number
+}
+
+interface Subject {
+  readonly id: EnvironmentId
+  readonly instance: NativeInstance
+  readonly snapshot: SnapshotId
 }
 
 /**
@@ -47,9 +60,7 @@ interface Capture {
  */
 export async function capture(
   native: Native,
-  id: EnvironmentId,
-  instance: NativeInstance,
-  snapshot: SnapshotId,
+  { id, instance, snapshot, memory: mode }: Subject & { readonly memory: MemoryMode },
   watch: Stopwatch,
 ): Promise<Capture> {
   const { places, workers } = native
@@ -59,15 +70,27 @@ export async function capture(
   refuseTraced(cgroups[0] ?? '')
   // What CRIU restores reads some of them as the sandbox's root.
   await mkdir(images, { recursive: true, mode: 0o711 })
+  const judge = () => judgeProcesses(places, cgroups[0] ?? '', mode)
+  // Programs that were never seen are read before the freeze; then it is a matter of a moment.
+  await watch.measure('judge', judge)
+  const frozenAt = performance.now()
   await watch.measure('freeze', () => freeze(cgroups))
   killPoint('snapshot:frozen')
-  await watch.measure('dump', () =>
-    dump(workers, { pid: instance.process.pid, images, cgroup: cgroups[0] ?? '' }),
-  )
-  await watch.measure('surgery', async () => {
+  const [verdicts] = await Promise.all([
+    // Begun first: what processes map is read before CRIU adds code of its own to it.
+    judge(),
+    watch.measure('dump', () =>
+      dump(workers, { pid: instance.process.pid, images, cgroup: cgroups[0] ?? '' }),
+    ),
+  ])
+  const memory = await watch.measure('surgery', async () => {
     await nameLinkRemaps(images, instance.process.pid)
     await repairImages(images)
+    const from = instance.pages
+    const pages = places.pages(snapshot)
+    const shared = await shareDump({ snapshot, images, pages, from, mode, verdicts })
     await makeCopyVariant(places.snapshot(snapshot), images)
+    return shared
   })
   killPoint('snapshot:dumped')
   const layer: Layer = { path: places.sealed(snapshot), ids: 'cell' }
@@ -84,7 +107,8 @@ export async function capture(
       captured: ['filesystem', 'processes', 'terminal'],
       layers: [layer, ...instance.layers],
     },
-    imagesBytes: await sizeOf(images),
+    imagesBytes: await imagesBytes(places, snapshot),
+    ...{ memory, frozenAt },
   }
 }
 
@@ -99,13 +123,12 @@ async function rejoinLinks(instance: NativeInstance, work: string): Promise<void
 /** Copies an environment's files while it is frozen; it then goes on as it was. */
 export async function captureFiles(
   native: Native,
-  id: EnvironmentId,
-  instance: NativeInstance,
-  snapshot: SnapshotId,
+  { id, instance, snapshot }: Subject,
   watch: Stopwatch,
 ): Promise<Capture> {
   const cgroups = native.cgroups(id, instance.slot)
   const layer: Layer = { path: native.places.sealed(snapshot), ids: 'cell' }
+  const frozenAt = performance.now()
   await watch.measure('freeze', () => freeze(cgroups))
   try {
     const { upper, work } = native.places.slot(id, instance.slot)
@@ -118,7 +141,8 @@ export async function captureFiles(
     await watch.measure('thaw', () => thaw(cgroups))
   }
   const layers = [layer, ...instance.layers]
-  return { image: { kind: 'native', captured: ['filesystem'], layers }, imagesBytes: 0 }
+  const image: NativeImage = { kind: 'native', captured: ['filesystem'], layers }
+  return { image, imagesBytes: 0, memory: null, frozenAt }
 }
 
 /** Undoes `capture` at whatever step it ended; nothing inside can tell that anything happened. */
@@ -149,8 +173,10 @@ export async function discard(native: Native, snapshot: SnapshotId): Promise<voi
   await removeTree(native.places.sealed(snapshot))
 }
 
-/** A flat directory of files. */
-async function sizeOf(dir: string): Promise<number> {
-  const sizes = (await readdir(dir)).map(async (name) => (await stat(join(dir, name))).size)
-  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0)
+/** What a snapshot wrote of its processes: images, and pages that no earlier one had. */
+async function imagesBytes(places: Places, snapshot: SnapshotId): Promise<number> {
+  const images = await listPages(join(places.snapshot(snapshot), 'images'))
+  const pages = await listPages(places.pages(snapshot))
+  const own = pages.filter(({ name }) => isOwnPages(name, snapshot))
+  return [...images, ...own].reduce((sum, { bytes }) => sum + bytes, 0)
 }

@@ -22,6 +22,8 @@ export interface CellSpec {
   /** the environment's directory: upper, work, run, stage */
   readonly dir: string
   readonly dev: string
+  /** what memory is mapped from */
+  readonly pages: string
   /** topmost first */
   readonly layers: readonly Layer[]
   readonly hostname: string
@@ -40,6 +42,7 @@ export async function createCell(spec: CellSpec): Promise<number> {
 
 export function cellArguments(spec: CellSpec): string[] {
   const args = ['--env', spec.dir, '--dev', spec.dev, '--hostname', spec.hostname]
+  args.push('--pages', spec.pages)
   args.push('--id-base', String(spec.ids.base), '--id-count', String(spec.ids.count))
   for (const layer of spec.layers) args.push('--layer', `${layer.ids}:${layer.path}`)
   for (const dir of spec.cgroups) args.push('--cgroup', dir)

@@ -11,7 +11,7 @@ import { makeDirectories, writeIdentity } from './environment-directory.ts'
 import { explained } from './host-failures.ts'
 import { lostLocksOf } from './images/lost-locks.ts'
 import { agentListening, type NativeInstance } from './instance.ts'
-import { ensureDevices } from './layers.ts'
+import { ensureDevices, ensureNoPages } from './layers.ts'
 import { retakeLocks } from './lost-locks.ts'
 import { allow, ensureNat, freeLink, interfaceName } from './nat.ts'
 import type { Native } from './native.ts'
@@ -24,6 +24,8 @@ export interface Launch extends Pick<EnvironmentRecord, 'id' | 'limits' | 'net'>
   readonly layers: readonly Layer[]
   /** CRIU's images to continue from; null: a fresh agent */
   readonly images: string | null
+  /** directory of what those images map; null: nothing */
+  readonly pages: string | null
   /** the life of the same environment that this one takes over from: it keeps its address */
   readonly replaces: NativeInstance | null
   /** which life it is; absent: the next one */
@@ -45,14 +47,15 @@ export async function launch(native: Native, spec: Launch): Promise<NativeInstan
     await writeIdentity(place, spec.identity, settings.ids.base)
   })
   killPoint('launch:directories')
-  const [dev, cgroups] = await Promise.all([
+  const [dev, pages, cgroups] = await Promise.all([
     ensureDevices(places),
+    spec.pages ?? ensureNoPages(places),
     makeCgroups(layout, places.key, cgroupName(spec.id, slot), spec.limits),
   ])
   killPoint('launch:cgroups')
   const start = (net: CellNet | null): Promise<Agent> => {
     const cell: CellSpec = {
-      ...{ dir: place.dir, dev, layers: spec.layers, cgroups, net },
+      ...{ dir: place.dir, dev, pages, layers: spec.layers, cgroups, net },
       ...{ hostname: spec.identity.hostname, ids: settings.ids, noNewPrivs: settings.noNewPrivs },
     }
     return spec.images === null
@@ -61,7 +64,7 @@ export async function launch(native: Native, spec: Launch): Promise<NativeInstan
   }
   const { agent, net } = await linked(native, spec, place, start)
   killPoint('launch:alive')
-  return { kind: 'native', slot, ...agent, net, layers: spec.layers }
+  return { kind: 'native', slot, ...agent, net, layers: spec.layers, pages: spec.pages }
 }
 
 /** With a network, a new link; the lease is held until its interface shows its address as taken. */

@@ -18,6 +18,8 @@ const skeleton: readonly [path: string, mode: number][] = [
   ['run/forkpoint', 0o755],
   ['run/lock', 0o1777],
   ['run/shm', 0o1777],
+  ['.forkpoint', 0o755],
+  ['.forkpoint/pages', 0o700],
 ]
 
 /** The layers under a new environment's upper, topmost first. */
@@ -44,16 +46,16 @@ export async function baseLayers(
   }
 }
 
-/** The agent and the mount points, named for the agent's content. */
+/** The agent and the mount points, named for what is in it. */
 async function agentLayer(places: Places): Promise<Layer> {
   const program = nativeProgram('agent')
   const { size, mtimeMs } = await stat(program)
-  return ensureLayer(places, `agent-${digest(`${program} ${size} ${mtimeMs}`)}`, async (dir) => {
+  const content = `${program} ${size} ${mtimeMs} ${JSON.stringify(skeleton)}`
+  return ensureLayer(places, `agent-${digest(content)}`, async (dir) => {
     for (const [path, mode] of skeleton) {
       await mkdir(join(dir, path))
       await chmod(join(dir, path), mode)
     }
-    await mkdir(join(dir, '.forkpoint'), { mode: 0o755 })
     await copyFile(program, join(dir, '.forkpoint/agent'))
     await chmod(join(dir, '.forkpoint/agent'), 0o755)
   })
@@ -82,6 +84,12 @@ export async function ensureDevices(places: Places): Promise<string> {
   const { path } = await ensureLayer(places, 'devices', async (dir) => {
     await runCell('making the device template', ['devices', dir])
   })
+  return path
+}
+
+/** What an environment has in place of a snapshot's pages if it is not from one. */
+export async function ensureNoPages(places: Places): Promise<string> {
+  const { path } = await ensureLayer(places, 'no-pages', (dir) => chmod(dir, 0o700))
   return path
 }
 

@@ -42,6 +42,11 @@ const capabilities = new Set<Capability>([
   ...(['pause', 'nat', 'limits', 'ports'] as const),
 ])
 
+/** Snapshots of older versions have no pages, and nothing that would need them. */
+function existing(dir: string): string | null {
+  return existsSync(dir) ? dir : null
+}
+
 /** Namespaces, OverlayFS and CRIU on an ordinary kernel. */
 export function nativeBackend(context: BackendContext): Backend {
   const native = openNative(context)
@@ -60,7 +65,9 @@ export function nativeBackend(context: BackendContext): Backend {
       baseLayers(places, spec.source, { mask, net: spec.net.mode }),
     )
     killPoint('create:layers')
-    return toRecord(await launchTold({ ...spec, layers, images: null, replaces: null }))
+    return toRecord(
+      await launchTold({ ...spec, layers, images: null, pages: null, replaces: null }),
+    )
   }
 
   async function materialize({
@@ -76,6 +83,7 @@ export function nativeBackend(context: BackendContext): Backend {
     const instance = await launchTold({
       ...{ ...spec, layers: image.layers, replaces: replaces && fromRecord(replaces) },
       images: image.captured.includes('processes') ? images : null,
+      pages: existing(places.pages(snapshot.id)),
     })
     return toRecord(instance)
   }
@@ -86,9 +94,12 @@ export function nativeBackend(context: BackendContext): Backend {
     const images = await imagesFor(places.snapshot(snapshot.id), 'copy')
     const slot = await takeSlot(places, spec.id)
     const { layers } = imageOf(snapshot)
+    const pages = existing(places.pages(snapshot.id))
     try {
       return toRecord(
-        await launch(native, { ...spec, layers, images, slot, replaces: null, begins: 'frozen' }),
+        await launch(native, {
+          ...{ ...spec, layers, images, pages, slot, replaces: null, begins: 'frozen' },
+        }),
       )
     } catch (error) {
       await endSlot(spec.id, slot)
@@ -170,17 +181,17 @@ export function nativeBackend(context: BackendContext): Backend {
     files: viewFiles(native),
     validate: (source) => validateSource(source, mask),
     create,
-    capture: async (id, instance, snapshot, mode) => {
+    capture: async (id, record, snapshot, { mode, memory: memoryMode }) => {
       const watch = stopwatch()
-      const take = mode === 'full' ? capture : captureFiles
-      const { image, imagesBytes } = await tellingFull(places.data, 'taking a snapshot', () =>
-        take(native, id, fromRecord(instance), snapshot, watch),
-      )
+      const instance = fromRecord(record)
+      const take = () =>
+        mode === 'full'
+          ? capture(native, { id, instance, snapshot, memory: memoryMode }, watch)
+          : captureFiles(native, { id, instance, snapshot }, watch)
+      const { image, ...taken } = await tellingFull(places.data, 'taking a snapshot', take)
       return {
-        image: toImageRecord(image),
-        imagesBytes,
-        captured: image.captured,
-        phases: watch.phases,
+        ...taken,
+        ...{ image: toImageRecord(image), captured: image.captured, phases: watch.phases },
       }
     },
     uncapture: (id, instance, snapshot) => uncapture(native, id, fromRecord(instance), snapshot),

@@ -19,6 +19,10 @@ export interface Places {
   slot(id: EnvironmentId, slot: number): EnvironmentPlaces
   /** CRIU's images and our manifest of a snapshot */
   snapshot(id: SnapshotId): string
+  /** files that processes of a snapshot map their memory from */
+  pages(id: SnapshotId): string
+  /** what was found out about programs, see `safety` */
+  readonly verdicts: string
   /** the files that a snapshot sealed */
   sealed(id: SnapshotId): string
 }
@@ -47,6 +51,8 @@ export function placesOf(home: string): Places {
     env: (id) => join(envs, id),
     slot: (id, slot) => environmentPlaces(join(envs, id, String(slot))),
     snapshot: (id) => join(data, 'snapshots', id),
+    pages: (id) => join(data, 'snapshots', id, 'pages'),
+    verdicts: join(home, 'verdicts'),
     sealed: (id) => join(data, 'layers', id),
   }
 }
