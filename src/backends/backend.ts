@@ -67,6 +67,18 @@ export interface CaptureResult {
   readonly phases: readonly { readonly name: string; readonly ms: number }[]
 }
 
+/** Layers that were made of several, and how an image reads with them. */
+export interface Squashed {
+  /** each lives as long as the snapshot that it belongs to */
+  readonly made: readonly {
+    readonly owner: SnapshotId
+    readonly name: string
+    readonly bytes: number
+  }[]
+  /** the same files with the merged layers in place; null if the image has none of them */
+  rewrite(image: SnapshotImage): SnapshotImage | null
+}
+
 /** What an environment made from a snapshot is to be. */
 export interface MaterializeSpec extends Pick<EnvironmentRecord, 'id' | 'limits' | 'net'> {
   readonly snapshot: SnapshotRecord
@@ -153,6 +165,8 @@ export interface Backend {
     instance: Instance,
     snapshot: SnapshotId,
     mode: 'full' | 'filesystem',
+    /** what the environment came from, as it is by now */
+    head: SnapshotRecord | null,
   ): Promise<CaptureResult>
   /** undoes a capture, whatever step it ended at */
   uncapture(id: EnvironmentId, instance: Instance, snapshot: SnapshotId): Promise<void>
@@ -165,6 +179,16 @@ export interface Backend {
   discard(snapshot: SnapshotId): Promise<void>
   /** flushes a snapshot to disk; says how large its files are */
   flush(snapshot: SnapshotRecord): Promise<{ filesBytes: number }>
+  /** whether a snapshot has so many layers that some should become one */
+  squashDue(snapshot: SnapshotRecord): 'no' | 'due' | 'overdue'
+  /** makes one layer of several where that is due; nothing that is there changes */
+  squash(snapshot: SnapshotRecord, signal: AbortSignal): Promise<Squashed>
+  /** makes one of all that a snapshot and those it came from hold */
+  compact(snapshot: SnapshotRecord): Promise<Squashed>
+  /** removes merged layers that are in no record, as a killed process leaves them */
+  discardUnrecorded(recorded: ReadonlySet<string>): Promise<void>
+  /** names of the layers of snapshots that a snapshot or an instance is made of */
+  layersOf(record: SnapshotImage | Instance): readonly string[]
   /** where the agent of this instance listens */
   address(id: EnvironmentId, instance: Instance): AgentAddress
   /** replaces what the environment reads of itself in /run/forkpoint/identity.json */

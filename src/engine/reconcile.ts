@@ -7,6 +7,7 @@ import type { Engine } from './engine.ts'
 import { markDead } from './liveness.ts'
 import { completePrune } from './prune.ts'
 import { releaseIfUnused } from './remove.ts'
+import { discardUnrecorded } from './squashes.ts'
 
 /**
  * Puts the store and the machine in agreement after a process was killed or the machine went down:
@@ -39,6 +40,7 @@ async function recover(engine: Engine, operation: Operation): Promise<void> {
   const { journal } = engine.store
   try {
     if (kind === 'prune') return await completePrune(engine, operation)
+    if (kind === 'squash') await discardUnrecorded(engine)
     if (id !== null) {
       await engine.exclusively(`env:${id}`, `recovering ${kind}`, () =>
         putRight(engine, operation, id),
@@ -53,7 +55,7 @@ async function recover(engine: Engine, operation: Operation): Promise<void> {
 }
 
 /** Put right by taking something away; what is left of that stays listed, and can be removed. */
-const removals = new Set(['create', 'fork', 'remove', 'prune'])
+const removals = new Set(['create', 'fork', 'remove', 'prune', 'squash'])
 
 async function putRight(engine: Engine, operation: Operation, id: EnvironmentId): Promise<void> {
   const { environments } = engine.store

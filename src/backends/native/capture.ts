@@ -91,6 +91,9 @@ export async function capture(
 /** A changed file keeps its content under all of its names; the search is long only if there is one. */
 async function rejoinLinks(instance: NativeInstance, work: string): Promise<void> {
   const index = join(work, 'index')
+  // Most often nothing was copied up, and starting a program to find that takes milliseconds.
+  const entries = await readdir(index, { withFileTypes: true }).catch(() => [])
+  if (!entries.some((entry) => entry.isFile())) return
   const layers = instance.layers.map(({ path }) => path)
   const pid = String(instance.process.pid)
   await runCell('joining hard links', ['rejoin', pid, index, ...layers])

@@ -24,6 +24,15 @@ import { openNative } from './native.ts'
 import { slotOfCgroup } from './places.ts'
 import { removeTree } from './remove-tree.ts'
 import { validateSource } from './sources.ts'
+import { overCurrentLayers } from './squash/current-layers.ts'
+import {
+  discardSquashed,
+  discardUnrecorded,
+  fold,
+  layersOf,
+  squash,
+  squashDue,
+} from './squash/squash.ts'
 import { readStats } from './stats.ts'
 import { viewFiles } from './view/view-files.ts'
 import { discardVolume, openVolume, volumeIsOpen } from './volume.ts'
@@ -136,12 +145,16 @@ export function nativeBackend(context: BackendContext): Backend {
     files: viewFiles(native),
     validate: (source) => validateSource(source, mask),
     create,
-    capture: async (id, instance, snapshot, mode) => {
+    capture: async (id, instance, snapshot, mode, head) => {
       const watch = stopwatch()
       const take = mode === 'full' ? capture : captureFiles
-      const { image, imagesBytes } = await tellingFull(places.data, 'taking a snapshot', () =>
-        take(native, id, fromRecord(instance), snapshot, watch),
+      const mounted = fromRecord(instance)
+      const { image: taken, imagesBytes } = await tellingFull(
+        places.data,
+        'taking a snapshot',
+        () => take(native, id, mounted, snapshot, watch),
       )
+      const image = await overCurrentLayers(taken, mounted.layers, head)
       return {
         image: toImageRecord(image),
         imagesBytes,
@@ -154,8 +167,16 @@ export function nativeBackend(context: BackendContext): Backend {
     end: (id, instance) => endSlot(id, fromRecord(instance).slot),
     retire,
     destroy,
-    discard: (snapshot) => discard(native, snapshot),
+    discard: async (snapshot) => {
+      await discardSquashed(native, snapshot)
+      await discard(native, snapshot)
+    },
     flush: (snapshot) => flush(native, snapshot),
+    squashDue,
+    squash: (snapshot, signal) => squash(native, snapshot, signal),
+    compact: (snapshot) => tellingFull(places.data, 'compacting', () => fold(snapshot)),
+    discardUnrecorded: (recorded) => discardUnrecorded(native, recorded),
+    layersOf,
     remnants,
     address: (id, instance) => ({
       path: placeOf(id, instance).socket,
