@@ -2,12 +2,12 @@ import type { EnvironmentRecord } from '../model/environment.ts'
 import { ForkpointError } from '../model/errors.ts'
 import { type EnvironmentId, isSnapshotId } from '../model/ids.ts'
 import type { Operation } from '../store/journal.ts'
+import { discardUnrecorded } from './compact.ts'
 import { resumeFlushes } from './durability.ts'
 import type { Engine } from './engine.ts'
 import { markDead } from './liveness.ts'
 import { completePrune } from './prune.ts'
 import { releaseIfUnused } from './remove.ts'
-import { discardUnrecorded } from './squashes.ts'
 
 /**
  * Puts the store and the machine in agreement after a process was killed or the machine went down:
