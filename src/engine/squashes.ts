@@ -45,7 +45,8 @@ export function squashes(engine: () => Engine): Squashes {
     stop,
     close: async () => {
       if (running?.due === 'overdue') await running.work
-      if (running !== null) await Promise.race([running.work, sleep(mostWaitMs, undefined, { ref: false })])
+      if (running !== null)
+        await Promise.race([running.work, sleep(mostWaitMs, undefined, { ref: false })])
       await stop()
     },
   }

@@ -1,4 +1,4 @@
-import { mkdir, readdir, stat } from 'node:fs/promises'
+import { mkdir, readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { EnvironmentId, SnapshotId } from '../../model/ids.ts'
 import type { Captured, SnapshotRecord } from '../../model/snapshot.ts'
@@ -11,6 +11,7 @@ import { freeze, thaw } from './cgroup.ts'
 import { dump } from './criu.ts'
 import { dumpsEnded } from './dumps-ended.ts'
 import { makeCopyVariant } from './image-variants.ts'
+import { watchesByHandle } from './images/watches.ts'
 import { dropIndexLinks, restoreIndexLinks } from './index-links.ts'
 import type { NativeInstance } from './instance.ts'
 import { nameLinkRemaps, unnameLinkRemaps } from './link-remaps.ts'
@@ -26,14 +27,16 @@ export interface NativeImage {
   readonly captured: readonly Captured[]
   /** topmost first; the first is the snapshot's own */
   readonly layers: readonly Layer[]
+  /** true if its processes can only be restored over these very layers */
+  readonly pinned: boolean
 }
 
 export function imageOf(snapshot: SnapshotRecord): NativeImage {
   return snapshot.image as unknown as NativeImage
 }
 
-export function toImageRecord({ captured, layers }: NativeImage): SnapshotRecord['image'] {
-  return { kind: 'native', captured, layers: layers.map((layer) => ({ ...layer })) }
+export function toImageRecord({ layers, ...image }: NativeImage): SnapshotRecord['image'] {
+  return { ...image, layers: layers.map((layer) => ({ ...layer })) }
 }
 
 interface Capture {
@@ -83,6 +86,7 @@ export async function capture(
       kind: 'native',
       captured: ['filesystem', 'processes', 'terminal'],
       layers: [layer, ...instance.layers],
+      pinned: watchesByHandle(await readFile(join(images, 'files.img'))),
     },
     imagesBytes: await sizeOf(images),
   }
@@ -121,7 +125,8 @@ export async function captureFiles(
     await watch.measure('thaw', () => thaw(cgroups))
   }
   const layers = [layer, ...instance.layers]
-  return { image: { kind: 'native', captured: ['filesystem'], layers }, imagesBytes: 0 }
+  const image = { kind: 'native', captured: ['filesystem'], layers, pinned: false } as const
+  return { image, imagesBytes: 0 }
 }
 
 /** Undoes `capture` at whatever step it ended; nothing inside can tell that anything happened. */

@@ -20,8 +20,8 @@ const tooManyLayers = 100
 
 /** Whether the layers of a snapshot should become fewer. */
 export function squashDue({ image }: Pick<SnapshotRecord, 'image'>): 'no' | 'due' | 'overdue' {
-  const { layers } = image as unknown as NativeImage
-  if (planSquash(layers).length === 0) return 'no'
+  const { layers, pinned } = image as unknown as NativeImage
+  if (pinned || planSquash(layers).length === 0) return 'no'
   return layers.length > tooManyLayers ? 'overdue' : 'due'
 }
 
@@ -43,7 +43,8 @@ export async function squash(
 
 /** Makes one layer of all that this snapshot and those it came from sealed. */
 export async function fold(snapshot: SnapshotRecord): Promise<Squashed> {
-  const merges = planFold(imageOf(snapshot).layers)
+  const { layers, pinned } = imageOf(snapshot)
+  const merges = pinned ? [] : planFold(layers)
   for (const merge of merges) await mergeLayers(merge, undefined)
   return await squashedBy(merges)
 }
@@ -66,8 +67,8 @@ async function squashedBy(merges: readonly Merge[]): Promise<Squashed> {
 
 function rewritten(record: SnapshotImage, merges: readonly Merge[]): SnapshotImage | null {
   const image = record as unknown as NativeImage
-  const layers = substitute(image.layers, merges)
-  return layers === image.layers ? null : { ...record, ...toImageRecord({ ...image, layers }) }
+  const layers = image.pinned ? image.layers : substitute(image.layers, merges)
+  return layers === image.layers ? null : toImageRecord({ ...image, layers })
 }
 
 async function fits(dir: string, members: readonly Layer[]): Promise<boolean> {
