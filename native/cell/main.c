@@ -11,6 +11,7 @@
  *   cell opaque DIRECTORY…           hides the directories of these names below
  *   cell relink PID HOLDER NAME…     names open files of a cell, see relink.c
  *   cell unlink PID NAME…            removes such names
+ *   cell rewatch CGROUP              finds watched files that have lost their names, see rewatch.c
  *   cell relock CGROUP               takes fcntl locks for a frozen cell, see relock.c
  *   cell devices DIRECTORY           fills the template that every cell has as /dev
  *   cell scan|lookup|list|read|compare|copy …   reads environments' files, see view.c
@@ -173,6 +174,7 @@ int main(int argc, char **argv) {
   if (!strcmp(command, "opaque")) return make_opaque(argv + 2), 0;
   if (!strcmp(command, "relink") && argc > 2) return relink(argv[2], argv + 3), 0;
   if (!strcmp(command, "unlink") && argc > 2) return unlink_inside(argv[2], argv + 3), 0;
+  if (!strcmp(command, "rewatch") && argc > 2) return rewatch(argv[2]), 0;
   if (!strcmp(command, "relock") && argc > 2) return relock(argv[2]), 0;
   if (!strcmp(command, "devices")) return make_devices(argv[2]), 0;
   if (is_view_command(command)) return run_view_command(argv + 1);

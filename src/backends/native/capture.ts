@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, stat } from 'node:fs/promises'
+import { mkdir, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { EnvironmentId, SnapshotId } from '../../model/ids.ts'
 import type { Captured, SnapshotRecord } from '../../model/snapshot.ts'
@@ -8,13 +8,12 @@ import { isAlive } from '../../system/process-identity.ts'
 import type { Stopwatch } from '../../system/stopwatch.ts'
 import { type Layer, runCell } from './cell.ts'
 import { freeze, thaw } from './cgroup.ts'
-import { dump } from './criu.ts'
 import { dumpsEnded } from './dumps-ended.ts'
 import { makeCopyVariant } from './image-variants.ts'
-import { watchesByHandle } from './images/watches.ts'
 import { dropIndexLinks, restoreIndexLinks } from './index-links.ts'
 import type { NativeInstance } from './instance.ts'
 import { nameLinkRemaps, unnameLinkRemaps } from './link-remaps.ts'
+import { dumpDespiteLostNames } from './lost-names.ts'
 import type { Native } from './native.ts'
 import { removeTree } from './remove-tree.ts'
 import { repairImages } from './repair-images.ts'
@@ -64,8 +63,8 @@ export async function capture(
   await mkdir(images, { recursive: true, mode: 0o711 })
   await watch.measure('freeze', () => freeze(cgroups))
   killPoint('snapshot:frozen')
-  await watch.measure('dump', () =>
-    dump(workers, { pid: instance.process.pid, images, cgroup: cgroups[0] ?? '' }),
+  const { watchesByHandle } = await watch.measure('dump', () =>
+    dumpDespiteLostNames(workers, { pid: instance.process.pid, images, cgroup: cgroups[0] ?? '' }),
   )
   await watch.measure('surgery', async () => {
     await nameLinkRemaps(images, instance.process.pid)
@@ -86,7 +85,7 @@ export async function capture(
       kind: 'native',
       captured: ['filesystem', 'processes', 'terminal'],
       layers: [layer, ...instance.layers],
-      pinned: watchesByHandle(await readFile(join(images, 'files.img'))),
+      pinned: watchesByHandle,
     },
     imagesBytes: await sizeOf(images),
   }
