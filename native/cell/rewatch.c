@@ -1,8 +1,8 @@
 /* Files that are watched and whose names the kernel has forgotten. A watch holds its inode, not the
  * name it was found by, and under memory pressure that goes. Then CRIU finds no path of the file, or
  * cannot dump the watch at all, as OverlayFS makes no handle of a file without a name. Looking the
- * file up brings it back. All that is known is its inode number, so it is searched: first below the
- * working directories of the processes, where what they watch mostly is, then everywhere.
+ * file up brings it back. All that is known is its inode number, so it is searched: near the root,
+ * below the working directories of the processes, and then everywhere.
  *
  * stdout: how many were without a name, and how many are after that. */
 #define _GNU_SOURCE
@@ -19,12 +19,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#define SHALLOW 2 /* levels of directories that are searched first: /etc, /root and the like */
+
 static struct {
   pid_t *processes;
   size_t process_count;
   uint64_t *inodes; /* of watched files without a name */
   size_t inode_count;
   uint64_t mount; /* the one that is being searched */
+  int depth;      /* how many levels below where it began */
 } search;
 
 static void read_processes(const char *cgroup) {
@@ -155,17 +158,25 @@ static bool search_below(int fd) {
     if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..")) continue;
     if (!look_up(fd, entry->d_name, &info) || info.stx_mnt_id != search.mount) continue;
     done = is_wanted(info.stx_ino) && !look_for_watches();
-    if (done || !S_ISDIR(info.stx_mode)) continue;
+    if (done || !search.depth || !S_ISDIR(info.stx_mode)) continue;
     int below = openat(fd, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NOATIME | O_CLOEXEC);
+    search.depth--;
     if (below >= 0) done = search_below(below);
+    search.depth++;
   }
   closedir(directory);
   return done;
 }
 
+static bool is_root(const char *link) {
+  char target[2];
+  return readlink(link, target, sizeof target) == 1;
+}
+
 static bool search_from(pid_t pid, const char *place) {
   char path[64];
   snprintf(path, sizeof path, "/proc/%d/%s", pid, place);
+  if (!strcmp(place, "cwd") && is_root(path)) return false; /* the last place to search */
   int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOATIME | O_CLOEXEC);
   struct statx info;
   if (fd < 0 || !look_up(fd, ".", &info)) return false; /* the process has ended */
@@ -173,7 +184,8 @@ static bool search_from(pid_t pid, const char *place) {
   return search_below(fd);
 }
 
-static bool search_places(const char *place) {
+static bool search_places(const char *place, int depth) {
+  search.depth = depth;
   for (size_t i = 0; i < search.process_count; i++)
     if (search_from(search.processes[i], place)) return true;
   return false;
@@ -184,7 +196,7 @@ void rewatch(const char *cgroup) {
   read_processes(cgroup);
   look_for_watches();
   size_t lost = search.inode_count;
-  if (lost && !search_places("cwd")) search_places("root");
+  if (lost && !search_places("root", SHALLOW) && !search_places("cwd", INT_MAX)) search_places("root", INT_MAX);
   if (lost) look_for_watches();
   printf("%zu %zu\n", lost, search.inode_count);
 }
