@@ -10,9 +10,23 @@ export async function measureUsage(engine: Engine): Promise<Usage> {
   const { snapshots, environments } = engine.store
   const measured = environments.list().map(async (record) => ({
     ...(await environmentUsage(engine, record)),
-    head: record.head,
+    layers: layersUnder(engine, record),
   }))
-  return usageOf(snapshots.list(), await Promise.all(measured))
+  return usageOf(
+    snapshots.list().map((record) => ({
+      ...record,
+      layers: engine.backend(record.backend).layersOf(record.image),
+    })),
+    await Promise.all(measured),
+  )
+}
+
+/** What its files are mounted from, and what it would go on from if it had no processes. */
+function layersUnder(engine: Engine, { backend, instance, head }: EnvironmentRecord): string[] {
+  const { layersOf } = engine.backend(backend)
+  const from = head === null ? undefined : engine.store.snapshots.get(head)
+  const names = [instance, from?.image].flatMap((record) => (record ? layersOf(record) : []))
+  return [...new Set(names)]
 }
 
 /** A process that was killed may have left a snapshot without its flush, which counts the files. */
