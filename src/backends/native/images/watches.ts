@@ -20,7 +20,7 @@ export function watchesByHandle(files: Buffer): boolean {
     .some((handle) => read(fileHandle, handle).path === undefined)
 }
 
-function handlesOf(entry: Buffer): Buffer[] {
+function handlesOf(entry: Uint8Array): Uint8Array[] {
   const { ify, ffy } = read(fileEntry, entry)
   const watches = ify ? read(inotifyFile, ify).wd : []
   const marks = ffy ? read(fanotifyFile, ffy).mark : []
