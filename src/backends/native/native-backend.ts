@@ -248,6 +248,6 @@ export function nativeBackend(context: BackendContext): Backend {
       await discardVolume(places)
     },
     check: () => checkMachine({ native, create, destroy }),
-    close: () => native.workers[Symbol.dispose](),
+    close: () => native.workers.dismiss(),
   }
 }
