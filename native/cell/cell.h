@@ -75,6 +75,8 @@ void unlink_inside(const char *pid, char **paths);
 void rejoin_links(const char *pid, const char *index, char **layers);
 /* relock.c: takes fcntl locks for the processes of a frozen cell, and thaws it unless it is to stay */
 void relock(const char *cgroup, bool stays_frozen);
+/* hostname.c */
+void name_cell(pid_t pid, const char *hostname);
 /* hold.c: freezes what CRIU restored, as its action script */
 void remember_cgroup(const char *cell);
 void hold_cell(void);

@@ -41,14 +41,7 @@ static void set_up_network(pid_t pid) {
 
 static void set_hostname(pid_t pid) {
   const char *hostname = getenv("FORKPOINT_HOSTNAME");
-  if (!hostname) return;
-  char path[64];
-  snprintf(path, sizeof path, "/proc/%d/ns/uts", pid);
-  int fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) die("open", path);
-  if (setns(fd, CLONE_NEWUTS)) die("setns", path);
-  if (sethostname(hostname, strlen(hostname))) die("sethostname", hostname);
-  close(fd);
+  if (hostname) name_cell(pid, hostname);
 }
 
 /* Before the first restored instruction: afterwards the sandbox could have put

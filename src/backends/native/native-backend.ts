@@ -10,11 +10,13 @@ import type {
   Backend,
   BackendContext,
   CreateSpec,
+  Identity,
   MaterializeSpec,
   PrepareSpec,
   Remnant,
 } from '../backend.ts'
 import { capture, captureFiles, discard, imageOf, toImageRecord, uncapture } from './capture.ts'
+import { runCell } from './cell.ts'
 import { cgroupNames, freeze, isFrozen, removeCgroups, removeHomeCgroups, thaw } from './cgroup.ts'
 import { checkMachine } from './checks.ts'
 import { writeIdentity } from './environment-directory.ts'
@@ -96,9 +98,20 @@ export function nativeBackend(context: BackendContext): Backend {
     }
   }
 
-  async function wake(id: EnvironmentId, instance: Instance): Promise<boolean> {
+  async function wake(
+    id: EnvironmentId,
+    instance: Instance,
+    identity: Identity | null,
+  ): Promise<boolean> {
     const groups = groupsOf(id, instance)
-    if (!isAlive(fromRecord(instance).process) || !(await isFrozen(groups))) return false
+    const { process } = fromRecord(instance)
+    if (!isAlive(process) || !(await isFrozen(groups))) return false
+    if (identity !== null) {
+      await Promise.all([
+        writeIdentity(placeOf(id, instance), identity, settings.ids.base),
+        runCell('naming a cell', ['hostname', String(process.pid), identity.hostname]),
+      ])
+    }
     await thaw(groups)
     return true
   }

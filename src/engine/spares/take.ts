@@ -40,9 +40,9 @@ export async function runSpare(
 ): Promise<Instance | null> {
   const backend = engine.backend(record.backend)
   try {
-    if (name !== record.name) await backend.identify(record.id, instance, identityOf(record))
+    const identity = name === record.name ? null : identityOf(record)
     const fits = isDeepStrictEqual(limits, record.limits)
-    if (fits && (await backend.wake(record.id, instance))) {
+    if (fits && (await backend.wake(record.id, instance, identity))) {
       killPoint('spare:running')
       await meet(instance)
       return instance
