@@ -55,6 +55,7 @@ export async function openEngine(settings: Settings, options: KeeperOptions = {}
       await engine.spares.close()
       await Promise.all([engine.flushes.all(), engine.background.all()])
       await open.closeAll()
+      for (const each of backends.values()) each.close()
       store.close()
     },
   }

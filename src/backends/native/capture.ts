@@ -8,7 +8,7 @@ import { isAlive } from '../../system/process-identity.ts'
 import type { Stopwatch } from '../../system/stopwatch.ts'
 import { type Layer, runCell } from './cell.ts'
 import { freeze, thaw } from './cgroup.ts'
-import { dump, findCriu } from './criu.ts'
+import { dump } from './criu.ts'
 import { dumpsEnded } from './dumps-ended.ts'
 import { makeCopyVariant } from './image-variants.ts'
 import { dropIndexLinks, restoreIndexLinks } from './index-links.ts'
@@ -52,17 +52,17 @@ export async function capture(
   snapshot: SnapshotId,
   watch: Stopwatch,
 ): Promise<Capture> {
-  const { places, settings } = native
+  const { places, workers } = native
   const cgroups = native.cgroups(id, instance.slot)
   const images = join(places.snapshot(snapshot), 'images')
-  const criu = findCriu(settings)
+  workers.prepare()
   refuseTraced(cgroups[0] ?? '')
   // What CRIU restores reads some of them as the sandbox's root.
   await mkdir(images, { recursive: true, mode: 0o711 })
   await watch.measure('freeze', () => freeze(cgroups))
   killPoint('snapshot:frozen')
   await watch.measure('dump', () =>
-    dump(criu, { pid: instance.process.pid, images, cgroup: cgroups[0] ?? '' }),
+    dump(workers, { pid: instance.process.pid, images, cgroup: cgroups[0] ?? '' }),
   )
   await watch.measure('surgery', async () => {
     await nameLinkRemaps(images, instance.process.pid)

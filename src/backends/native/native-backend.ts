@@ -90,7 +90,7 @@ export function nativeBackend(context: BackendContext): Backend {
     const { layers } = imageOf(snapshot)
     try {
       return toRecord(
-        await launch(native, { ...spec, layers, images, slot, replaces: null, begins: 'frozen' }),
+        await launch(native, { ...spec, layers, images, slot, replaces: null, start: 'frozen' }),
       )
     } catch (error) {
       await endSlot(spec.id, slot)
@@ -227,8 +227,11 @@ export function nativeBackend(context: BackendContext): Backend {
       await exclusively('net', 'removing NAT', () => removeNat(nat))
       killPoint('remove:nat')
       await removeHomeCgroups(layout, places.key)
-      if (left === 'nothing') await discardVolume(places)
+      if (left !== 'nothing') return
+      native.workers.dismiss()
+      await discardVolume(places)
     },
     check: () => checkMachine({ native, create, destroy }),
+    close: () => native.workers[Symbol.dispose](),
   }
 }

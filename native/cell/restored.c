@@ -1,4 +1,4 @@
-/* Names a cell from outside: nothing inside may. */
+/* What a restored cell is given while its first process exists and has not run. */
 #define _GNU_SOURCE
 #include "cell.h"
 
@@ -8,7 +8,15 @@
 #include <string.h>
 #include <unistd.h>
 
-void name_cell(pid_t pid, const char *hostname) {
+void set_up_network(const struct spec *spec, pid_t pid) {
+  if (spec->veth)
+    connect_cell(spec, pid);
+  else
+    enter_network(pid);
+  bring_loopback_up();
+}
+
+void set_hostname(const char *hostname, pid_t pid) {
   char path[64];
   snprintf(path, sizeof path, "/proc/%d/ns/uts", pid);
   int fd = open(path, O_RDONLY | O_CLOEXEC);
