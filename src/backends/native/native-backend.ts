@@ -17,7 +17,15 @@ import type {
 } from '../backend.ts'
 import { capture, captureFiles, discard, imageOf, toImageRecord, uncapture } from './capture.ts'
 import { runCell } from './cell.ts'
-import { cgroupNames, freeze, isFrozen, removeCgroups, removeHomeCgroups, thaw } from './cgroup.ts'
+import {
+  cgroupNames,
+  freeze,
+  isFrozen,
+  removeCgroups,
+  removeHomeCgroups,
+  thaw,
+  wakeFrozen,
+} from './cgroup.ts'
 import { checkMachine } from './checks.ts'
 import { writeIdentity } from './environment-directory.ts'
 import { flush } from './flush.ts'
@@ -103,17 +111,15 @@ export function nativeBackend(context: BackendContext): Backend {
     instance: Instance,
     identity: Identity | null,
   ): Promise<boolean> {
-    const groups = groupsOf(id, instance)
     const { process } = fromRecord(instance)
-    if (!isAlive(process) || !(await isFrozen(groups))) return false
+    if (!isAlive(process)) return false
     if (identity !== null) {
       await Promise.all([
         writeIdentity(placeOf(id, instance), identity, settings.ids.base),
         runCell('naming a cell', ['hostname', String(process.pid), identity.hostname]),
       ])
     }
-    await thaw(groups)
-    return true
+    return wakeFrozen(groupsOf(id, instance))
   }
 
   async function endSlot(id: EnvironmentId, slot: number): Promise<void> {
