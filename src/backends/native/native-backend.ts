@@ -206,7 +206,7 @@ export function nativeBackend(context: BackendContext): Backend {
     materialize,
     prepare,
     wake,
-    privateBytes: (id, instance) => privateMemory(groupsOf(id, instance)[0] ?? ''),
+    privateBytes: (id, instance) => privateMemory(layout, groupsOf(id, instance)),
     end: (id, instance) => endSlot(id, fromRecord(instance).slot),
     retire,
     destroy,

@@ -44,10 +44,9 @@ const verbs: Record<string, Verb> = {
   spares: async (fp, name = '') => {
     const env = await fp.get(name)
     const taken = await env.snapshot()
+    await env.exec('X=later')
     await fp.sparesReady()
     await env.restore(taken)
-    await fp.sparesReady()
-    await taken.fork(1)
   },
 
   /** Prepares what is likely after a snapshot, and stays until it is ended. */
