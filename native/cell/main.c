@@ -13,6 +13,7 @@
  *   cell unlink PID NAME…            removes such names
  *   cell rewatch CGROUP              finds watched files that have lost their names, see rewatch.c
  *   cell relock CGROUP [hold]        takes fcntl locks for a frozen cell, see relock.c
+ *   cell hostname PID NAME           names a cell
  *   cell devices DIRECTORY           fills the template that every cell has as /dev
  *   cell scan|lookup|list|read|compare|copy …   reads environments' files, see view.c
  *
@@ -177,6 +178,7 @@ int main(int argc, char **argv) {
   if (!strcmp(command, "unlink") && argc > 2) return unlink_inside(argv[2], argv + 3), 0;
   if (!strcmp(command, "rewatch") && argc > 2) return rewatch(argv[2]), 0;
   if (!strcmp(command, "relock") && argc > 2) return relock(argv[2], argc > 3 && !strcmp(argv[3], "hold")), 0;
+  if (!strcmp(command, "hostname") && argc == 4) return set_hostname(argv[3], (pid_t)parse_number(argv[2], "PID")), 0;
   if (!strcmp(command, "devices")) return make_devices(argv[2]), 0;
   if (is_view_command(command)) return run_view_command(argv + 1);
   if (!strcmp(command, "keeper")) return run_keeper();
