@@ -12,6 +12,7 @@
 #define CRIU_STAGE "/run/stage"
 #define AGENT_PATH "/.forkpoint/agent"
 #define PAGES_DIR ".forkpoint/pages"
+#define WORK_DIRECTORY 100 /* descriptor of the directory that CRIU writes its log to */
 
 struct layer {
   const char *path;
@@ -29,6 +30,9 @@ struct spec {
   const char *gateway; /* host side address */
   unsigned prefix;     /* of both addresses */
   uint32_t pid;        /* of a running cell, for `connect` */
+  const char *socket;  /* the agent's socket, as the host sees it */
+  const char *lock;    /* directory that is locked while a job works on it */
+  bool hold;           /* freeze what is restored before it runs */
   uint32_t id_base, id_count;
   bool no_new_privs;
   size_t layer_count, cgroup_count;
@@ -60,11 +64,22 @@ void configure_inside(const struct spec *spec);
 /* Makes the pair anew and configures both ends; the cell may be frozen. */
 void enter_network(pid_t pid);
 void connect_cell(const struct spec *spec, pid_t pid);
-/* hook.c */
-int run_hook(void);
 void delete_link(const char *interface); /* fine if it is not there */
+/* restored.c */
+void set_up_network(const struct spec *spec, pid_t pid);
+void set_hostname(const char *hostname, pid_t pid);
+/* worker.c */
+int run_worker(const struct spec *prepared, char **program);
+/* cgroup.c */
+void join_cgroups(const struct spec *spec, pid_t pid);
+void freeze_cell(const char *cgroup);
+/* main.c */
+int parse_options(struct spec *spec, int argc, char **argv);
+void require_cell(const struct spec *spec);
 /* users.c */
 void map_users(const struct spec *spec, pid_t pid);
+/* A user namespace with the cell's mapping, only to shift the ids of layers. */
+int mapping_namespace(const struct spec *spec);
 /* template.c */
 void make_whiteouts(char **paths);
 void make_opaque(char **paths);
@@ -77,6 +92,3 @@ void unlink_inside(const char *pid, char **paths);
 void rejoin_links(const char *pid, const char *index, char **layers);
 /* relock.c: takes fcntl locks for the processes of a frozen cell, and thaws it */
 void relock(const char *cgroup);
-/* hold.c: freezes what CRIU restored, as its action script */
-void remember_cgroup(const char *cell);
-void hold_cell(void);

@@ -2,9 +2,7 @@
  * its first process.
  *
  *   cell create OPTIONS              prints the agent's host pid
- *   cell stage OPTIONS -- PROGRAM…   runs PROGRAM (CRIU) where the mounts are staged
- *   cell private --kdat DIR -- PROGRAM…  runs PROGRAM (CRIU) without staging anything
- *   cell                             as CRIU's action script, see hook.c
+ *   cell worker OPTIONS -- CRIU…     dumps or restores one cell, see worker.c
  *   cell connect OPTIONS --pid PID   gives a running cell its network again
  *   cell disconnect INTERFACE        removes the link to an environment
  *   cell rejoin PID INDEX LAYER…     copies up all names of a changed hard-linked file
@@ -56,16 +54,19 @@ static void add_layer(struct spec *spec, const char *text) {
     die_usage("a layer is host:PATH or cell:PATH", text);
 }
 
-static int parse_options(struct spec *spec, int argc, char **argv) {
-  enum { ENV, DEV, PAGES, KDAT, LAYER, HOSTNAME, ID_BASE, ID_COUNT, CGROUP, NNP, VETH, ADDRESS, GATEWAY, PREFIX, PID };
+int parse_options(struct spec *spec, int argc, char **argv) {
+  enum { ENV, DEV, PAGES, KDAT, LAYER, HOSTNAME, ID_BASE, ID_COUNT, CGROUP, NNP, VETH, ADDRESS, GATEWAY, PREFIX, PID,
+         SOCKET, LOCK, HOLD };
   static const struct option options[] = {
       {"env", 1, 0, ENV},           {"dev", 1, 0, DEV},         {"kdat", 1, 0, KDAT},
       {"layer", 1, 0, LAYER},       {"hostname", 1, 0, HOSTNAME}, {"id-base", 1, 0, ID_BASE},
       {"id-count", 1, 0, ID_COUNT}, {"cgroup", 1, 0, CGROUP},   {"no-new-privs", 0, 0, NNP},
       {"veth", 1, 0, VETH},         {"address", 1, 0, ADDRESS}, {"gateway", 1, 0, GATEWAY},
       {"prefix", 1, 0, PREFIX},     {"pid", 1, 0, PID},         {"pages", 1, 0, PAGES},
+      {"socket", 1, 0, SOCKET},     {"lock", 1, 0, LOCK},       {"hold", 0, 0, HOLD},
       {0},
   };
+  optind = 0; /* a worker parses twice */
   for (int c; (c = getopt_long(argc, argv, "+", options, NULL)) != -1;) switch (c) {
       case ENV: spec->env = optarg; break;
       case DEV: spec->dev = optarg; break;
@@ -85,23 +86,17 @@ static int parse_options(struct spec *spec, int argc, char **argv) {
       case GATEWAY: spec->gateway = optarg; break;
       case PREFIX: spec->prefix = parse_number(optarg, "--prefix"); break;
       case PID: spec->pid = parse_number(optarg, "--pid"); break;
+      case SOCKET: spec->socket = optarg; break;
+      case LOCK: spec->lock = optarg; break;
+      case HOLD: spec->hold = true; break;
       default: _exit(2);
     }
   return optind;
 }
 
-static void require_cell(const struct spec *spec) {
+void require_cell(const struct spec *spec) {
   if (!spec->env || !spec->dev || !spec->layer_count || !spec->id_base || !spec->id_count)
     die_usage("needs --env --dev --layer --id-base --id-count", NULL);
-}
-
-static void join_cgroups(const struct spec *spec, pid_t pid) {
-  char number[16], path[512];
-  snprintf(number, sizeof number, "%d\n", pid);
-  for (size_t i = 0; i < spec->cgroup_count; i++) {
-    snprintf(path, sizeof path, "%s/cgroup.procs", spec->cgroups[i]);
-    write_file(path, number);
-  }
 }
 
 /* Each cell's mounts belong to its own user namespace, so the mount namespace is
@@ -160,41 +155,6 @@ static int create(const struct spec *spec) {
   return 0;
 }
 
-/* A user namespace with the cell's mapping, only to shift the ids of layers. */
-static int mapping_namespace(const struct spec *spec) {
-  struct clone_args args = {.flags = CLONE_NEWUSER, .exit_signal = SIGCHLD};
-  pid_t pid = (pid_t)syscall(SYS_clone3, &args, sizeof args);
-  if (pid < 0) die("clone3", "user namespace");
-  if (pid == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    pause();
-    _exit(0);
-  }
-  map_users(spec, pid);
-  int fd = open_user_namespace(pid);
-  kill(pid, SIGKILL);
-  waitpid(pid, NULL, 0);
-  return fd;
-}
-
-/* CRIU probes the kernel on every call unless /run is a tmpfs that keeps the answer. */
-static void provide_run(const struct spec *spec) {
-  if (!spec->kdat) die_usage("needs --kdat", NULL);
-  if (mount(spec->kdat, "/run", NULL, MS_BIND, NULL)) die("bind on /run", spec->kdat);
-}
-
-/* What CRIU restores opens the stage as the sandbox's root, which may not pass
- * through the directories above the store; it can pass through /run. */
-static void stage(const struct spec *spec) {
-  int user_namespace = mapping_namespace(spec);
-  stage_mounts(spec, user_namespace);
-  close(user_namespace);
-  if (mkdir(CRIU_STAGE, 0755) && errno != EEXIST) die("mkdir", CRIU_STAGE);
-  if (mount("stage", CRIU_STAGE, NULL, MS_BIND | MS_REC, NULL)) die("bind", CRIU_STAGE);
-  if (spec->cgroup_count) remember_cgroup(spec->cgroups[0]);
-  join_cgroups(spec, getpid()); /* what CRIU restores is born where CRIU is */
-}
-
 static int reconnect(struct spec *spec, int argc, char **argv) {
   parse_options(spec, argc, argv);
   if (!spec->veth || !spec->pid) die_usage("connect needs --pid and --veth", NULL);
@@ -205,7 +165,6 @@ static int reconnect(struct spec *spec, int argc, char **argv) {
 int main(int argc, char **argv) {
   static struct spec spec;
   const char *command = argc > 1 ? argv[1] : "";
-  if (argc == 1 && getenv("CRTOOLS_SCRIPT_ACTION")) return run_hook(); /* CRIU gives no arguments */
   if (!strcmp(command, "connect")) return reconnect(&spec, argc - 1, argv + 1);
   if (!strcmp(command, "disconnect") && argc == 3) return delete_link(argv[2]), 0;
   if (!strcmp(command, "rejoin") && argc > 4) return rejoin_links(argv[2], argv[3], argv + 4), 0;
@@ -216,16 +175,11 @@ int main(int argc, char **argv) {
   if (!strcmp(command, "relock") && argc > 2) return relock(argv[2]), 0;
   if (!strcmp(command, "devices")) return make_devices(argv[2]), 0;
   if (is_view_command(command)) return run_view_command(argv + 1);
-  bool creates = !strcmp(command, "create"), stages = !strcmp(command, "stage");
-  if (!creates && !stages && strcmp(command, "private"))
-    die_usage("usage: cell create|stage|private|connect|disconnect|whiteouts|opaque|devices …, not", command);
-  char **program = argv + 1 + parse_options(&spec, argc - 1, argv + 1);
-  if (creates || stages) require_cell(&spec);
-  if (creates) return create(&spec);
-  if (!*program) die_usage("needs a program after --", NULL);
-  enter_private_mounts();
-  provide_run(&spec);
-  if (stages) stage(&spec);
-  execv(program[0], program);
-  die("execv", program[0]);
+  bool creates = !strcmp(command, "create");
+  if (!creates && strcmp(command, "worker"))
+    die_usage("usage: cell create|worker|connect|disconnect|whiteouts|opaque|devices …, not", command);
+  char **rest = argv + 1 + parse_options(&spec, argc - 1, argv + 1);
+  if (!creates) return run_worker(&spec, rest);
+  require_cell(&spec);
+  return create(&spec);
 }

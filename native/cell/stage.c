@@ -42,9 +42,10 @@ static int sys_fsconfig(int fs, unsigned command, const char *key, const char *v
   return (int)syscall(SYS_fsconfig, fs, command, key, value, 0);
 }
 
+/* What is mounted here stays here; what the host unmounts is not kept busy. */
 void enter_private_mounts(void) {
   if (unshare(CLONE_NEWNS)) die("unshare", "mount namespace");
-  if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL)) die("make mounts private under", "/");
+  if (mount("none", "/", NULL, MS_REC | MS_SLAVE, NULL)) die("make mounts private under", "/");
 }
 
 static void make_directory(const char *path) {

@@ -196,6 +196,8 @@ export interface Backend {
   /** gives back what is held for all environments together, once there is none of them */
   release(left: 'snapshots' | 'nothing'): Promise<void>
   check(): Promise<readonly Check[]>
+  /** ends what it keeps ready; environments go on */
+  close(): void
 }
 
 /** Something of an environment that was found on the machine. */

@@ -51,6 +51,7 @@ export async function openEngine(settings: Settings): Promise<Engine> {
     [Symbol.asyncDispose]: async () => {
       await Promise.all([engine.flushes.all(), engine.background.all()])
       await open.closeAll()
+      for (const each of backends.values()) each.close()
       store.close()
     },
   }

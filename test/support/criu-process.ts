@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { TestHome } from './test-home.ts'
 
@@ -37,17 +37,24 @@ function sizesOf(snapshot: string): number {
   return Math.max(0, ...names.map((name) => statSync(`${snapshot}/images/${name}`).size))
 }
 
-/** The one that this process started; its own children carry the same arguments. */
+/** The one that a worker of this process runs; CRIU says in its arguments what it is doing. */
 function findCriu(home: TestHome, doing: string): number | undefined {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map(Number)
     .find((pid) => {
-      const words = read(`/proc/${pid}/cmdline`).split('\0')
-      const isCriu = words[0]?.includes('/criu/') && words.includes(doing)
-      const isOfHome = words.some((word) => word.startsWith(`${home.path}/`))
-      return isCriu && isOfHome && parentOf(pid) === process.pid
+      const isDoing = read(`/proc/${pid}/cmdline`).includes(`${doing} --rpc`)
+      const isOurs = isDoing && parentOf(parentOf(pid)) === process.pid
+      return isOurs && workingDirectory(pid).startsWith(`${home.path}/`)
     })
+}
+
+function workingDirectory(pid: number): string {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`)
+  } catch {
+    return ''
+  }
 }
 
 function parentOf(pid: number): number {

@@ -9,7 +9,7 @@ import { isAlive } from '../../system/process-identity.ts'
 import type { Stopwatch } from '../../system/stopwatch.ts'
 import { type Layer, runCell } from './cell.ts'
 import { freeze, thaw } from './cgroup.ts'
-import { dump, findCriu } from './criu.ts'
+import { dump } from './criu.ts'
 import { dumpsEnded } from './dumps-ended.ts'
 import { makeCopyVariant } from './image-variants.ts'
 import { dropIndexLinks, restoreIndexLinks } from './index-links.ts'
@@ -63,10 +63,10 @@ export async function capture(
   { id, instance, snapshot, memory: mode }: Subject & { readonly memory: MemoryMode },
   watch: Stopwatch,
 ): Promise<Capture> {
-  const { places, settings } = native
+  const { places, workers } = native
   const cgroups = native.cgroups(id, instance.slot)
   const images = join(places.snapshot(snapshot), 'images')
-  const criu = findCriu(settings)
+  workers.prepare()
   refuseTraced(cgroups[0] ?? '')
   // What CRIU restores reads some of them as the sandbox's root.
   await mkdir(images, { recursive: true, mode: 0o711 })
@@ -80,7 +80,7 @@ export async function capture(
     // Begun first: what processes map is read before CRIU adds code of its own to it.
     judge(),
     watch.measure('dump', () =>
-      dump(criu, { pid: instance.process.pid, images, cgroup: cgroups[0] ?? '' }),
+      dump(workers, { pid: instance.process.pid, images, cgroup: cgroups[0] ?? '' }),
     ),
   ])
   const memory = await watch.measure('surgery', async () => {

@@ -10,8 +10,12 @@ export async function criuFailure(
   logPath: string,
   stderr: string,
 ): Promise<BackendError> {
-  const log = await readFile(logPath, 'utf8').catch(() => stderr)
-  const words = lastWordsOf(log)
+  const log = await readFile(logPath, 'utf8').catch(() => '')
+  // Where our own part failed, CRIU only knows that it did.
+  const words = [
+    ...stderr.split('\n').filter((line) => /\(errno \d+\)$/.test(line)),
+    ...lastWordsOf(log),
+  ]
   const refusal = doing === 'dump' ? explainDump(words.join('\n')) : null
   const facts = { lastWords: words.join('\n'), logPath }
   if (!refusal) {

@@ -1,27 +1,17 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { mkdir, readFile } from 'node:fs/promises'
+import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { SocketIdentity } from '../../agent/socket.ts'
 import { PrerequisiteError } from '../../model/errors.ts'
 import type { Settings } from '../../model/settings.ts'
-import { type CellSpec, cellArguments, nativeProgram } from './cell.ts'
+import { type CellSpec, cellArguments } from './cell.ts'
 import { criuFailure } from './criu-failure.ts'
-import { pagesInside } from './memory/pages-files.ts'
+import { dumpRequest, restoreRequest } from './criu-request.ts'
+import type { CriuWorkers } from './criu-workers.ts'
 import { runTool } from './run-tool.ts'
 
 /** How CRIU is started: its own loader and libraries come before it. */
 export type CriuCommand = readonly [program: string, ...args: string[]]
-
-/**
- * CRIU keeps what it learned of the kernel in /run if that is a tmpfs, and probes it anew on every
- * call (30 ms) if not. Each call gets this directory as its /run.
- */
-const kernelData = '/dev/shm/forkpoint-criu'
-
-/** The mounts that are ours to provide, by the name CRIU's images know them. */
-const externalMounts = {
-  ...{ root: '/', dev: '/dev', run: '/run/forkpoint' },
-  pages: pagesInside,
-} as const
 
 export function findCriu(settings: Pick<Settings, 'criu' | 'runtime'>): CriuCommand {
   if (settings.criu !== null) return [settings.criu]
@@ -47,63 +37,50 @@ export interface Dump {
   readonly cgroup: string
 }
 
-export function dumpArguments(dump: Dump): string[] {
-  const args = ['dump', '--tree', String(dump.pid), '--images-dir', dump.images]
-  args.push('--log-file', 'dump.log', '-v1', '--leave-running', '--freeze-cgroup', dump.cgroup)
-  for (const [name, at] of Object.entries(externalMounts))
-    args.push('--external', `mnt[${at}]:${name}`)
-  args.push('--ghost-limit', '64M', '--network-lock', 'skip', ...common)
-  return args
+/** Dumps a frozen environment. */
+export async function dump(workers: CriuWorkers, { pid, images, cgroup }: Dump): Promise<void> {
+  const { ino } = await stat(`/proc/${pid}/ns/net`)
+  const { words, stderr } = await workers.run({
+    args: ['--lock', images],
+    request: dumpRequest({ pid, images, cgroup, netNamespace: ino }),
+  })
+  if (words[0] !== 'done') throw await criuFailure('dump', join(images, 'dump.log'), stderr)
+  await forgetExternalNetwork(images)
+}
+
+/** The network was only called external to keep CRIU from reading it; a restore makes a new one. */
+async function forgetExternalNetwork(images: string): Promise<void> {
+  const names = (await readdir(images)).filter((name) => /^netns-\d+\.img$/.test(name))
+  await Promise.all(names.map((name) => rm(join(images, name))))
 }
 
 export interface Restore {
   readonly images: string
-  /** the new environment's directory, for the log */
-  readonly dir: string
-  readonly pidfile: string
-  /** variables for `cell` as CRIU's action script */
-  readonly hook: Readonly<Record<string, string>>
+  /** the agent's socket, as the host sees it */
+  readonly socket: string
+  /** `frozen`: nothing of it runs until its cgroup is thawed */
+  readonly start: 'running' | 'frozen'
 }
 
-/** Where `cell stage` shows CRIU the mounts it made. */
-const stage = '/run/stage'
-
-export function restoreArguments(restore: Restore): string[] {
-  const args = ['restore', '--images-dir', restore.images, '--work-dir', restore.dir]
-  args.push('--log-file', 'restore.log', '-v1', '--restore-detached', '--pidfile', restore.pidfile)
-  args.push('--root', join(stage, 'root'), '--action-script', nativeProgram('cell'))
-  for (const name of Object.keys(externalMounts)) {
-    args.push('--external', `mnt[${name}]:${join(stage, name)}`)
-  }
-  return [...args, ...common]
+export interface Restored {
+  /** the agent, as the host sees it */
+  readonly pid: number
+  readonly socket: SocketIdentity
 }
 
-const common = [
-  ...['--empty-ns', 'net', '--manage-cgroups=ignore'],
-  ...['--file-locks', '--tcp-established', '--link-remap'],
-]
-
-/** Dumps a frozen environment. */
-export async function dump(criu: CriuCommand, request: Dump): Promise<void> {
-  await mkdir(kernelData, { recursive: true, mode: 0o711 })
-  const args = ['private', '--kdat', kernelData, '--', ...criu, ...dumpArguments(request)]
-  const run = await runTool(nativeProgram('cell'), args)
-  if (run.exitCode !== 0)
-    throw await criuFailure('dump', join(request.images, 'dump.log'), run.stderr)
-}
-
-/** Restores into a cell's staged mounts; returns the agent's host pid. */
 export async function restore(
-  criu: CriuCommand,
+  workers: CriuWorkers,
   cell: CellSpec,
-  request: Restore,
-): Promise<number> {
-  await mkdir(kernelData, { recursive: true, mode: 0o711 })
-  const args = ['stage', ...cellArguments(cell), '--kdat', kernelData, '--', ...criu]
-  const run = await runTool(nativeProgram('cell'), [...args, ...restoreArguments(request)], {
-    env: request.hook,
-  })
-  if (run.exitCode !== 0)
-    throw await criuFailure('restore', join(request.dir, 'restore.log'), run.stderr)
-  return Number(await readFile(request.pidfile, 'utf8'))
+  { images, socket, start }: Restore,
+): Promise<Restored> {
+  const args = [...cellArguments(cell), '--socket', socket]
+  if (start === 'frozen') args.push('--hold')
+  const { words, stderr } = await workers.run({ args, request: restoreRequest(images) })
+  const [state, pid, dev = '', ino = '', birthtimeNs = ''] = words
+  if (state !== 'restored')
+    throw await criuFailure('restore', join(cell.dir, 'restore.log'), stderr)
+  return {
+    pid: Number(pid),
+    socket: { dev: BigInt(dev), ino: BigInt(ino), birthtimeNs: BigInt(birthtimeNs) },
+  }
 }

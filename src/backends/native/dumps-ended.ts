@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BackendError } from '../../model/errors.ts'
 
@@ -7,11 +7,11 @@ const lookEveryMs = 10
 
 /**
  * Waits for dumps into this directory that a killed process began: until CRIU has taken its code out
- * of the environment's processes, they must not run. It is known by its arguments, which are ours.
+ * of the environment's processes, they must not run. Its worker keeps the directory locked.
  */
 export async function dumpsEnded(images: string): Promise<void> {
   for (let waitedMs = 0; waitedMs < longestMs; waitedMs += lookEveryMs) {
-    if (!(await isArgument(images))) return
+    if (!(await isLocked(images))) return
     await sleep(lookEveryMs)
   }
   throw new BackendError(`a dump into ${images} does not end`, {
@@ -19,8 +19,13 @@ export async function dumpsEnded(images: string): Promise<void> {
   })
 }
 
-async function isArgument(text: string): Promise<boolean> {
-  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
-  const lines = pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => ''))
-  return (await Promise.all(lines)).some((line) => line.split('\0').includes(text))
+/** A lock is listed by the numbers of its file's device, in hex, and of its inode. */
+async function isLocked(dir: string): Promise<boolean> {
+  const { dev, ino } = await stat(dir, { bigint: true })
+  const major = ((dev >> 8n) & 0xfffn) | ((dev >> 32n) & ~0xfffn)
+  const minor = (dev & 0xffn) | ((dev >> 12n) & ~0xffn)
+  const hex = (number: bigint) => number.toString(16).padStart(2, '0')
+  const file = `${hex(major)}:${hex(minor)}:${ino}`
+  const locks = await readFile('/proc/locks', 'utf8')
+  return locks.split('\n').some((line) => line.split(/\s+/).includes(file))
 }

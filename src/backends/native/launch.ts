@@ -1,6 +1,4 @@
-import { readFile, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import type { SocketIdentity } from '../../agent/socket.ts'
+import { writeFile } from 'node:fs/promises'
 import type { EnvironmentRecord } from '../../model/environment.ts'
 import { BackendError } from '../../model/errors.ts'
 import { killPoint } from '../../system/kill-points.ts'
@@ -8,7 +6,7 @@ import { identify } from '../../system/process-identity.ts'
 import type { Identity } from '../backend.ts'
 import { type CellNet, type CellSpec, createCell, type Layer } from './cell.ts'
 import { makeCgroups } from './cgroup.ts'
-import { findCriu, restore } from './criu.ts'
+import { restore } from './criu.ts'
 import { makeDirectories, writeIdentity } from './environment-directory.ts'
 import { explained } from './host-failures.ts'
 import { lostLocksOf } from './images/lost-locks.ts'
@@ -95,37 +93,13 @@ async function restoreCell(
   cell: CellSpec,
   images: string,
 ): Promise<Agent> {
-  const record = join(place.dir, 'socket-identity')
-  const pidfile = join(place.dir, 'pid')
-  const { net, cgroups } = cell
   const lostLocks = await lostLocksOf(images)
-  const pid = await restore(
-    findCriu(native.settings),
-    { ...cell, net: null },
-    {
-      ...{ images, dir: place.dir, pidfile },
-      hook: {
-        FORKPOINT_HOSTNAME: cell.hostname,
-        FORKPOINT_NET: net ? `${net.interface} ${net.address} ${net.gateway} ${net.prefix}` : '',
-        FORKPOINT_SOCKET: place.socket,
-        FORKPOINT_SOCKET_IDENTITY: record,
-        ...(lostLocks.length > 0 && { FORKPOINT_HOLD: cgroups[0] ?? '' }),
-      },
-    },
-  )
-  if (lostLocks.length > 0) await retakeLocks(cgroups[0] ?? '', lostLocks)
+  const { pid, socket } = await restore(native.workers, cell, {
+    ...{ images, socket: place.socket },
+    start: lostLocks.length > 0 ? 'frozen' : 'running',
+  })
+  if (lostLocks.length > 0) await retakeLocks(cell.cgroups[0] ?? '', lostLocks)
   const process = identify(pid)
   if (!process) throw new BackendError('the restored agent ended at once')
-  const socket = parseIdentity(await readFile(record, 'utf8').catch(() => ''))
-  await Promise.all([rm(record), rm(pidfile)])
   return { process, socket }
-}
-
-/** What the hook wrote; CRIU goes on also if the hook could not. */
-function parseIdentity(text: string): SocketIdentity {
-  const [, dev, ino, birthtimeNs] = /^(\d+) (\d+) (\d+)\n$/.exec(text) ?? []
-  if (dev === undefined || ino === undefined || birthtimeNs === undefined) {
-    throw new BackendError('the socket of a restored agent could not be recorded')
-  }
-  return { dev: BigInt(dev), ino: BigInt(ino), birthtimeNs: BigInt(birthtimeNs) }
 }

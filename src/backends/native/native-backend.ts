@@ -185,8 +185,11 @@ export function nativeBackend(context: BackendContext): Backend {
       await exclusively('net', 'removing NAT', () => removeNat(nat))
       killPoint('remove:nat')
       await removeHomeCgroups(layout, places.key)
-      if (left === 'nothing') await discardVolume(places)
+      if (left !== 'nothing') return
+      native.workers.dismiss()
+      await discardVolume(places)
     },
     check: () => checkMachine({ native, create, destroy }),
+    close: () => native.workers[Symbol.dispose](),
   }
 }

@@ -3,6 +3,8 @@ import type { Settings } from '../../model/settings.ts'
 import type { BackendContext } from '../backend.ts'
 import { cgroupDirs } from './cgroup.ts'
 import { type CgroupLayout, detectLayout } from './cgroup-layout.ts'
+import { findCriu } from './criu.ts'
+import { type CriuWorkers, criuWorkers } from './criu-workers.ts'
 import { type NatNames, natNames } from './nat.ts'
 import { cgroupName, type Places, placesOf } from './places.ts'
 
@@ -12,6 +14,7 @@ export interface Native extends Pick<BackendContext, 'exclusively'> {
   readonly places: Places
   readonly layout: CgroupLayout
   readonly nat: NatNames
+  readonly workers: CriuWorkers
   /** paths hidden in host and dir environments */
   readonly mask: readonly string[]
   /** the cgroups of one life of an environment; the one that freezes first */
@@ -24,6 +27,7 @@ export function openNative({ settings, exclusively }: BackendContext): Native {
   return {
     ...{ settings, exclusively, places, layout },
     nat: natNames(places.key),
+    workers: criuWorkers(() => findCriu(settings), settings.ids),
     mask: [...settings.mask, places.home],
     cgroups: (id, slot) => cgroupDirs(layout, places.key, cgroupName(id, slot)),
   }

@@ -1,12 +1,7 @@
 import { expect, test } from 'vitest'
+import { fileEntry, timerfdEntry } from '../../../src/backends/native/images/criu-messages.ts'
 import { decodeImage, encodeImage } from '../../../src/backends/native/images/image-file.ts'
-import {
-  bytesField,
-  decodeMessage,
-  encodeMessage,
-  numberOf,
-  varintField,
-} from '../../../src/backends/native/images/message.ts'
+import { make, read } from '../../../src/backends/native/images/schema.ts'
 import { rearmTimers } from '../../../src/backends/native/images/timers.ts'
 
 interface Timer {
@@ -18,27 +13,21 @@ interface Timer {
 /** Files of a dump, as CRIU 4.2 writes them: a regular file and these timers. */
 function filesWith(timers: readonly Timer[]): Buffer {
   const head = Buffer.from('194356540d1c4056', 'hex')
-  const plain = [varintField(1, 1n), varintField(2, 7n), bytesField(3, Buffer.from([8, 7]))]
-  const entries = timers.map(({ ticks, value, interval }, index) => {
-    const numbers = [index, 2, 1, ticks, 0, ...value, ...interval]
-    const fields = [1, 2, 4, 5, 6, 7, 8, 9, 10].map((number, at) =>
-      varintField(number, BigInt(numbers[at] ?? 0)),
-    )
-    return [
-      varintField(1, 17n),
-      varintField(2, BigInt(index)),
-      bytesField(12, encodeMessage(fields)),
-    ]
+  const plain = make(fileEntry, { type: 1, id: 7, reg: Buffer.from([8, 7]) })
+  const entries = timers.map(({ ticks, value, interval }, id) => {
+    const [[vsec, vnsec], [isec, insec]] = [value, interval]
+    const tfd = make(timerfdEntry, { ticks, vsec, vnsec, isec, insec })
+    return make(fileEntry, { type: 17, id, tfd })
   })
-  return encodeImage({ head, entries: [plain, ...entries].map(encodeMessage) })
+  return encodeImage({ head, entries: [plain, ...entries] })
 }
 
-function valuesOf(files: Buffer): (number | undefined)[][] {
+function valuesOf(files: Buffer): number[][] {
   return decodeImage(files).entries.flatMap((entry) => {
-    const inner = decodeMessage(entry).find(({ number }) => number === 12)?.value
-    if (!Buffer.isBuffer(inner)) return []
-    const timer = decodeMessage(inner)
-    return [[5, 7, 8, 9, 10].map((number) => numberOf(timer, number))]
+    const { tfd } = read(fileEntry, entry)
+    if (!tfd) return []
+    const { ticks, vsec, vnsec, isec, insec } = read(timerfdEntry, tfd)
+    return [[ticks, vsec, vnsec, isec, insec]]
   })
 }
 

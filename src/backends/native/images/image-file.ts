@@ -1,3 +1,5 @@
+import { unknownFormat } from './unknown-format.ts'
+
 /**
  * A CRIU image: one or two magic words, then entries of a length and a protobuf message. Since CRIU
  * 2.0 the first word is common to all images and the second says which one it is.
@@ -5,29 +7,46 @@
 export interface ImageFile {
   /** the magic words as they were */
   readonly head: Buffer
-  readonly entries: readonly Buffer[]
+  readonly entries: readonly Uint8Array[]
 }
 
 const commonMagics = new Set([0x54564319, 0x55105940])
 const word = 4
 
+/** Only of images that hold nothing but messages; queued data and ghost files have raw bytes, too. */
 export function decodeImage(bytes: Buffer): ImageFile {
-  const head = bytes.subarray(0, commonMagics.has(bytes.readUInt32LE(0)) ? 2 * word : word)
-  const entries: Buffer[] = []
-  for (let at = head.length; at < bytes.length; ) {
-    const end = at + word + bytes.readUInt32LE(at)
-    if (end > bytes.length) throw new RangeError(`an entry at byte ${at} ends beyond its image`)
-    entries.push(bytes.subarray(at + word, end))
+  const entries = entryRanges(bytes).map(({ start, end }) => bytes.subarray(start, end))
+  return { head: headOf(bytes), entries }
+}
+
+function headOf(bytes: Buffer): Buffer {
+  if (bytes.length < word) throw unknownFormat('image', `it has ${bytes.length} bytes`)
+  return bytes.subarray(0, commonMagics.has(bytes.readUInt32LE(0)) ? 2 * word : word)
+}
+
+/** Where the messages of an image are. */
+export function entryRanges(bytes: Buffer): { readonly start: number; readonly end: number }[] {
+  const ranges: { start: number; end: number }[] = []
+  for (let at = headOf(bytes).length; at < bytes.length; ) {
+    const start = at + word
+    const end = start > bytes.length ? Number.NaN : start + bytes.readUInt32LE(at)
+    if (!(end <= bytes.length)) {
+      throw unknownFormat('image', `an entry at byte ${at} ends beyond its ${bytes.length} bytes`)
+    }
+    ranges.push({ start, end })
     at = end
   }
-  return { head, entries }
+  return ranges
 }
 
 export function encodeImage({ head, entries }: ImageFile): Buffer {
-  const parts = entries.flatMap((entry) => {
-    const length = Buffer.alloc(word)
-    length.writeUInt32LE(entry.length)
-    return [length, entry]
-  })
-  return Buffer.concat([head, ...parts])
+  const lengths = entries.reduce((sum, { length }) => sum + word + length, 0)
+  const image = Buffer.allocUnsafe(head.length + lengths)
+  let at = head.copy(image)
+  for (const entry of entries) {
+    at = image.writeUInt32LE(entry.length, at)
+    image.set(entry, at)
+    at += entry.length
+  }
+  return image
 }

@@ -1,0 +1,249 @@
+/* One dump or restore by a CRIU that is already loaded: what does not depend on the job is done
+ * before it comes, so that the caller waits only for the rest.
+ *
+ * The job comes on stdin as two blocks, each a 32-bit length and that many bytes: arguments that end
+ * with NUL (see parse_options), and CRIU's request. The answer is a line on stdout:
+ *
+ *   done                            a dump
+ *   restored PID DEV INODE BIRTH    the first process, and what the agent bound as its socket
+ *   failed MESSAGE
+ *
+ * End of input means that the caller is gone: an idle worker ends, a restore is called off, and a
+ * dump goes on, because CRIU has code in the processes that it is working on. */
+#define _GNU_SOURCE
+#include "cell.h"
+#include "rpc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MOST_BYTES (1 << 20)
+#define MOST_ARGUMENTS 2048
+
+struct block {
+  uint32_t length;
+  char *bytes;
+};
+
+static void read_all(void *to, size_t length) {
+  for (size_t used = 0; used < length;) {
+    ssize_t n = read(STDIN_FILENO, (char *)to + used, length - used);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) _exit(0);
+    used += (size_t)n;
+  }
+}
+
+static struct block read_block(void) {
+  struct block block;
+  read_all(&block.length, sizeof block.length);
+  if (block.length > MOST_BYTES) die_usage("a job is too long", NULL);
+  block.bytes = calloc(1, block.length + 1);
+  if (!block.bytes) die("calloc", "job");
+  read_all(block.bytes, block.length);
+  return block;
+}
+
+static void parse_arguments(struct spec *spec, const struct block *block) {
+  static char *argv[MOST_ARGUMENTS + 1];
+  int argc = 0;
+  argv[argc++] = "job";
+  for (char *at = block->bytes; at < block->bytes + block->length; at += strlen(at) + 1) {
+    if (argc == MOST_ARGUMENTS) die_usage("too many arguments", at);
+    argv[argc++] = at;
+  }
+  parse_options(spec, argc, argv);
+}
+
+/* CRIU probes the kernel on every call unless /run is a tmpfs that keeps the answer. */
+static void provide_run(const struct spec *spec) {
+  if (!spec->kdat) die_usage("needs --kdat", NULL);
+  if (mount(spec->kdat, "/run", NULL, MS_BIND, NULL)) die("bind on /run", spec->kdat);
+}
+
+struct criu {
+  int socket;
+  int process; /* a descriptor that becomes readable when it ends */
+};
+
+static struct criu start_criu(char **program) {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends)) die("socketpair", "criu");
+  pid_t pid = fork();
+  if (pid < 0) die("fork", program[0]);
+  if (pid == 0) {
+    close(ends[0]);
+    /* Its output is no answer of ours, and its input no job. */
+    int null = open("/dev/null", O_RDWR);
+    if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+      die("dup2", "/dev/null");
+    char number[16];
+    snprintf(number, sizeof number, "%d", ends[1]);
+    char *argv[64];
+    size_t count = 0;
+    for (; program[count]; count++) {
+      if (count > 60) die_usage("too many words", program[0]);
+      argv[count] = program[count];
+    }
+    argv[count++] = "swrk";
+    argv[count++] = number;
+    argv[count] = NULL;
+    execv(argv[0], argv);
+    die("execv", argv[0]);
+  }
+  close(ends[1]);
+  struct criu criu = {.socket = ends[0], .process = (int)syscall(SYS_pidfd_open, pid, 0)};
+  if (criu.process < 0) die("pidfd_open", program[0]);
+  return criu;
+}
+
+/* What CRIU restores opens the stage as the sandbox's root, which may not pass
+ * through the directories above the store; it can pass through /run. */
+static void stage(const struct spec *spec, int user_namespace) {
+  stage_mounts(spec, user_namespace);
+  if (mkdir(CRIU_STAGE, 0755) && errno != EEXIST) die("mkdir", CRIU_STAGE);
+  if (mount("stage", CRIU_STAGE, NULL, MS_BIND | MS_REC, NULL)) die("bind", CRIU_STAGE);
+  /* CRIU writes its log where descriptor 100 of its caller leads. */
+  int dir = open(spec->env, O_PATH | O_DIRECTORY);
+  if (dir < 0 || dup2(dir, WORK_DIRECTORY) < 0) die("open", spec->env);
+  close(dir);
+}
+
+/* The first process to enter a cgroup after a while waits for all CPUs (5 to 15 ms). A child does
+ * that ahead, and again until the restored process has come. */
+static pid_t warm_cgroups(const struct spec *spec) {
+  if (!spec->cgroup_count) return 0;
+  pid_t pid = fork();
+  if (pid != 0) return pid;
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  for (int i = 0; i < 100; i++) {
+    join_cgroups(spec, getpid());
+    usleep(1000);
+  }
+  _exit(0);
+}
+
+static void end_child(pid_t *pid) {
+  if (*pid <= 0) return;
+  kill(*pid, SIGKILL);
+  waitpid(*pid, NULL, 0);
+  *pid = 0;
+}
+
+static struct {
+  struct spec spec;
+  pid_t warmer;
+  pid_t first; /* restored process; CRIU names it only at the first step */
+  struct statx socket;
+} job;
+
+static void reach_step(const char *step, pid_t pid) {
+  if (!strcmp(step, "setup-namespaces")) {
+    job.first = pid;
+    join_cgroups(&job.spec, pid); /* before it has children */
+    end_child(&job.warmer);
+    set_up_network(&job.spec, pid);
+  }
+  if (!strcmp(step, "post-setup-namespaces")) set_hostname(job.spec.hostname, job.first);
+  if (!strcmp(step, "pre-resume")) {
+    /* Before the first restored instruction: afterwards the sandbox could have put something else there. */
+    if (statx(AT_FDCWD, job.spec.socket, AT_SYMLINK_NOFOLLOW, STATX_INO | STATX_BTIME, &job.socket))
+      die("statx", job.spec.socket);
+    if (job.spec.hold) freeze_cell(job.spec.cgroups[0]);
+  }
+}
+
+static bool caller_is_gone(void) {
+  struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+  char byte;
+  return poll(&input, 1, 0) > 0 && read(STDIN_FILENO, &byte, 1) <= 0;
+}
+
+/* Its socket does not tell that CRIU was killed: what it had restored so far has it open, too. */
+static ssize_t hear(struct criu criu, uint8_t *message, size_t size) {
+  struct pollfd either[] = {{.fd = criu.socket, .events = POLLIN}, {.fd = criu.process, .events = POLLIN}};
+  while (poll(either, 2, -1) < 0 && errno == EINTR) continue;
+  return recv(criu.socket, message, size, MSG_DONTWAIT);
+}
+
+/* Until CRIU is done; false if it went away. */
+static bool converse(struct criu criu, struct answer *answer) {
+  static uint8_t message[65536];
+  for (;;) {
+    ssize_t length = hear(criu, message, sizeof message);
+    if (length < 0 && errno == EINTR) continue;
+    if (length <= 0) return false;
+    read_answer(message, (size_t)length, answer);
+    if (!answer->notifies) return true;
+    bool goes_on = !caller_is_gone();
+    if (goes_on) reach_step(answer->script, answer->pid);
+    if (!answer_notification(criu.socket, goes_on)) return false;
+  }
+}
+
+/* Half-restored processes wait for a CRIU that is gone; orphans of ours come to us. */
+static void end_orphans(void) {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/self/task/%d/children", getpid());
+  do {
+    FILE *children = fopen(path, "re");
+    for (int pid; children && fscanf(children, "%d", &pid) == 1;) kill(pid, SIGKILL);
+    if (children) fclose(children);
+  } while (waitpid(-1, NULL, 0) > 0);
+}
+
+static void hold_lock(const char *directory) {
+  int fd = open(directory, O_RDONLY | O_DIRECTORY);
+  if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB)) die("lock", directory);
+}
+
+static int say_restored(const struct answer *answer) {
+  const struct statx *socket = &job.socket;
+  printf("restored %d %llu %llu %llu\n", answer->pid,
+         (unsigned long long)makedev(socket->stx_dev_major, socket->stx_dev_minor), (unsigned long long)socket->stx_ino,
+         socket->stx_btime.tv_sec * 1000000000ULL + socket->stx_btime.tv_nsec);
+  return 0;
+}
+
+int run_worker(const struct spec *prepared, char **program) {
+  if (!*program) die_usage("needs a program after --", NULL);
+  signal(SIGPIPE, SIG_IGN);
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  enter_private_mounts();
+  provide_run(prepared);
+  struct criu criu = start_criu(program);
+  int user_namespace = mapping_namespace(prepared);
+  struct block arguments = read_block(), request = read_block();
+  job.spec = *prepared;
+  parse_arguments(&job.spec, &arguments);
+  if (job.spec.lock) hold_lock(job.spec.lock);
+  bool restores = job.spec.layer_count > 0;
+  if (restores) {
+    require_cell(&job.spec);
+    job.warmer = warm_cgroups(&job.spec);
+    stage(&job.spec, user_namespace);
+  }
+  if (send(criu.socket, request.bytes, request.length, MSG_NOSIGNAL) != (ssize_t)request.length)
+    die("send", "criu");
+  struct answer answer = {0};
+  bool answered = converse(criu, &answer);
+  end_child(&job.warmer);
+  if (answered && answer.success) return restores ? say_restored(&answer) : !printf("done\n");
+  if (restores) end_orphans();
+  printf("failed %s\n", answered ? answer.message : "criu went away");
+  return 1;
+}

@@ -1,0 +1,70 @@
+import { fileEntry, fownEntry, regFileEntry } from './criu-messages.ts'
+import { decodeImage, encodeImage, type ImageFile } from './image-file.ts'
+import { change, make, read } from './schema.ts'
+import { unknownFormat } from './unknown-format.ts'
+
+export interface RegularFile {
+  readonly id: number
+  /** its path inside */
+  readonly name: string
+  readonly size: number | undefined
+}
+
+/** A file to be mapped, as it is when the environment is restored. */
+export interface NewRegularFile {
+  readonly name: string
+  /** of the mount it is on */
+  readonly mntId: number
+  /** if given, CRIU refuses to restore when the file has another */
+  readonly size?: number
+  /** type and permissions, likewise */
+  readonly mode?: number
+}
+
+const TYPE_REGULAR = 1
+
+/** What files.img says of regular files; it counts directories and devices among them. */
+export function regularFiles(files: Buffer): RegularFile[] {
+  return decodeImage(files).entries.flatMap((entry) => {
+    const { id, reg } = read(fileEntry, entry)
+    if (!reg) return []
+    const { name, size } = read(regFileEntry, reg)
+    return [{ id, name, size }]
+  })
+}
+
+export function regFilesUnder(files: Buffer, prefix: string): RegularFile[] {
+  return regularFiles(files).filter(({ name }) => name.startsWith(prefix))
+}
+
+/** files.img with one more file, open for reading as CRIU has a mapped one; there once by its name. */
+export function appendRegFile(files: Buffer, file: NewRegularFile): { files: Buffer; id: number } {
+  const known = regularFiles(files).find(({ name }) => name === file.name)
+  if (known) return { files, id: known.id }
+  const image = decodeImage(files)
+  const id = freshId(image)
+  const fown = make(fownEntry, { uid: 0, euid: 0, signum: 0, pidType: 0, pid: 0 })
+  const reg = make(regFileEntry, {
+    ...{ id, flags: 0, pos: 0n, fown, name: file.name },
+    ...{ mntId: file.mntId, size: file.size, mode: file.mode },
+  })
+  const entry = make(fileEntry, { type: TYPE_REGULAR, id, reg })
+  return { files: encodeImage({ ...image, entries: [...image.entries, entry] }), id }
+}
+
+/** files.img with a second entry of the same file, under another number. */
+export function duplicateRegFile(files: Buffer, known: number): { files: Buffer; id: number } {
+  const image = decodeImage(files)
+  const id = freshId(image)
+  const copies = image.entries.flatMap((entry) => {
+    const { id: own, reg } = read(fileEntry, entry)
+    if (own !== known || !reg) return []
+    return [change(fileEntry, entry, { id, reg: change(regFileEntry, reg, { id }) })]
+  })
+  if (copies.length !== 1) throw unknownFormat('files', `it has ${copies.length} of file ${known}`)
+  return { files: encodeImage({ ...image, entries: [...image.entries, ...copies] }), id }
+}
+
+function freshId({ entries }: ImageFile): number {
+  return entries.reduce((most, entry) => Math.max(most, read(fileEntry, entry).id), 0) + 1
+}

@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest'
+import {
+  fileEntry,
+  mntEntry,
+  regFileEntry,
+} from '../../../../src/backends/native/images/criu-messages.ts'
+import { decodeImage, encodeImage } from '../../../../src/backends/native/images/image-file.ts'
+import { mountAt } from '../../../../src/backends/native/images/mounts.ts'
+import {
+  appendRegFile,
+  regFilesUnder,
+} from '../../../../src/backends/native/images/regular-files.ts'
+import { make } from '../../../../src/backends/native/images/schema.ts'
+
+const head = Buffer.from('1943565438313056', 'hex')
+
+function filesWith(...names: string[]): Buffer {
+  const entries = names.map((name, index) =>
+    make(fileEntry, { type: 1, id: index + 1, reg: make(regFileEntry, { id: index + 1, name }) }),
+  )
+  const socket = make(fileEntry, { type: 5, id: 40 })
+  return encodeImage({ head, entries: [...entries, socket] })
+}
+
+test('a file that is added is as CRIU has one that is mapped for reading', () => {
+  const before = filesWith('/usr/bin/bash')
+  const file = { name: '/.forkpoint/pages/1', mntId: 103, size: 8192, mode: 0o100444 }
+  const { files, id } = appendRegFile(before, file)
+  expect(id).toBe(41)
+  expect(files.subarray(0, before.length)).toEqual(before)
+  // Field by field: id, flags, position, owner, name, mount (zigzag), size, mode.
+  const reg = `0829 1000 1800 2a0a08001000180020002800 3213${hex(file.name)} 38ce01 408040 50a48202`
+  const message = `0801 1029 1a31 ${reg}`.replaceAll(' ', '')
+  const [added = head] = decodeImage(files).entries.slice(-1)
+  expect(Buffer.from(added).toString('hex')).toBe(message)
+})
+
+function hex(text: string): string {
+  return Buffer.from(text).toString('hex')
+}
+
+test('a file is there once', () => {
+  const first = appendRegFile(filesWith('/usr/bin/bash'), { name: '/pages/1', mntId: 1 })
+  const again = appendRegFile(first.files, { name: '/pages/1', mntId: 1 })
+  expect(again).toEqual(first)
+  expect(appendRegFile(first.files, { name: '/pages/2', mntId: 1 }).id).toBe(first.id + 1)
+})
+
+test('files are found by the beginning of their path', () => {
+  const before = filesWith('/usr/bin/bash', '/pages', '/pages/old')
+  const { files, id } = appendRegFile(before, { name: '/pages/new', mntId: 1, size: 4096 })
+  expect(regFilesUnder(files, '/pages/')).toEqual([
+    { id: 3, name: '/pages/old', size: undefined },
+    { id, name: '/pages/new', size: 4096 },
+  ])
+})
+
+test('a mount is found by where it is', () => {
+  const dev = make(mntEntry, { mntId: 9, mountpoint: '/dev' })
+  const root = make(mntEntry, { mntId: 7, mountpoint: '/' })
+  const mountpoints = encodeImage({ head, entries: [dev, root] })
+  expect(mountAt(mountpoints, '/')).toBe(7)
+  expect(mountAt(mountpoints, '/.forkpoint/pages')).toBeUndefined()
+})
