@@ -1,6 +1,7 @@
 import type { EnvironmentRecord } from '../model/environment.ts'
+import type { SnapshotRecord } from '../model/snapshot.ts'
 import type { Engine } from './engine.ts'
-import { type EnvironmentUsage, type Usage, usageOf } from './history/usage.ts'
+import { type AllHoldings, type EnvironmentUsage, type Usage, usageOf } from './history/usage.ts'
 import { markDead } from './liveness.ts'
 
 /** What everything takes, asked of the machine where it can change. */
@@ -12,7 +13,21 @@ export async function measureUsage(engine: Engine): Promise<Usage> {
     ...(await environmentUsage(engine, record)),
     head: record.head,
   }))
-  return usageOf(snapshots.list(), await Promise.all(measured))
+  const all = snapshots.list()
+  return usageOf(all, await Promise.all(measured), await holdingsOf(engine, all))
+}
+
+/** Asked each time: who else has a snapshot's memory changes with every other snapshot. */
+async function holdingsOf(
+  engine: Engine,
+  snapshots: readonly SnapshotRecord[],
+): Promise<AllHoldings> {
+  const ready = snapshots.filter(({ status }) => status === 'ready')
+  const held = ready.map(
+    async (snapshot) =>
+      [snapshot.id, await engine.backend(snapshot.backend).holdings(snapshot)] as const,
+  )
+  return new Map(await Promise.all(held))
 }
 
 /** A process that was killed may have left a snapshot without its flush, which counts the files. */

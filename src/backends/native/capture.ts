@@ -15,11 +15,10 @@ import { makeCopyVariant } from './image-variants.ts'
 import { dropIndexLinks, restoreIndexLinks } from './index-links.ts'
 import type { NativeInstance } from './instance.ts'
 import { nameLinkRemaps, unnameLinkRemaps } from './link-remaps.ts'
-import { isOwnPages, listPages } from './memory/pages-files.ts'
+import { holdingsOf, ownBytes } from './memory/holdings.ts'
 import { shareDump } from './memory/share-dump.ts'
 import { judgeProcesses } from './memory/verdicts.ts'
 import type { Native } from './native.ts'
-import type { Places } from './places.ts'
 import { removeTree } from './remove-tree.ts'
 import { repairImages } from './repair-images.ts'
 import { copyUpper, seal, unseal } from './seal.ts'
@@ -107,7 +106,7 @@ export async function capture(
       captured: ['filesystem', 'processes', 'terminal'],
       layers: [layer, ...instance.layers],
     },
-    imagesBytes: await imagesBytes(places, snapshot),
+    imagesBytes: ownBytes(await holdingsOf(places, snapshot)),
     ...{ memory, frozenAt },
   }
 }
@@ -171,12 +170,4 @@ export async function uncapture(
 export async function discard(native: Native, snapshot: SnapshotId): Promise<void> {
   await removeTree(native.places.snapshot(snapshot))
   await removeTree(native.places.sealed(snapshot))
-}
-
-/** What a snapshot wrote of its processes: images, and pages that no earlier one had. */
-async function imagesBytes(places: Places, snapshot: SnapshotId): Promise<number> {
-  const images = await listPages(join(places.snapshot(snapshot), 'images'))
-  const pages = await listPages(places.pages(snapshot))
-  const own = pages.filter(({ name }) => isOwnPages(name, snapshot))
-  return [...images, ...own].reduce((sum, { bytes }) => sum + bytes, 0)
 }

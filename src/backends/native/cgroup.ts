@@ -230,7 +230,7 @@ export async function cgroupNames(layout: CgroupLayout, key: string): Promise<st
   return [...found]
 }
 
-async function processesIn(dir: string): Promise<number[]> {
+export async function processesIn(dir: string): Promise<number[]> {
   const text = await readFile(join(dir, 'cgroup.procs'), 'utf8').catch(() => '')
   return text.split('\n').filter(Boolean).map(Number)
 }

@@ -9,9 +9,10 @@ export async function flush(
   native: Native,
   snapshot: SnapshotRecord,
 ): Promise<{ filesBytes: number }> {
+  await mustRun('flushing a snapshot', 'sync', ['--file-system', native.places.data])
+  // Only now it is certain how much the pages take.
   if (snapshot.captured.includes('processes')) {
     await writeManifest(native.places.snapshot(snapshot.id))
   }
-  await mustRun('flushing a snapshot', 'sync', ['--file-system', native.places.data])
   return { filesBytes: await treeBytes(native.places.sealed(snapshot.id)) }
 }

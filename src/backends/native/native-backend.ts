@@ -19,6 +19,7 @@ import { raiseKernelLimits } from './kernel-limits.ts'
 import { type Launch, launch } from './launch.ts'
 import { baseLayers } from './layers.ts'
 import { verifyManifest } from './manifest.ts'
+import { holdingsOf } from './memory/holdings.ts'
 import { connectAgain, forget, interfaceName, removeInterface, removeNat } from './nat.ts'
 import { openNative } from './native.ts'
 import { slotOfCgroup } from './places.ts'
@@ -164,6 +165,7 @@ export function nativeBackend(context: BackendContext): Backend {
     destroy,
     discard: (snapshot) => discard(native, snapshot),
     flush: (snapshot) => flush(native, snapshot),
+    holdings: ({ id }) => holdingsOf(places, id),
     remnants,
     address: (id, instance) => ({
       path: placeOf(id, instance).socket,

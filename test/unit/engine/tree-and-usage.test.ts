@@ -79,6 +79,7 @@ describe('usage', () => {
         someSnapshot(3, 2, sizes(30, 1)),
       ],
       [],
+      new Map(),
     )
     expect(
       snapshots.map(({ ownBytes, sharedBytes, uniqueBytes }) => [
@@ -95,7 +96,11 @@ describe('usage', () => {
 
   test('does not call files unique that an environment stands on', () => {
     const environment = { ...live, head: snapshotId(1), diskBytes: 5, memoryBytes: 7 }
-    const { snapshots, totals } = usageOf([someSnapshot(1, null, sizes(1000, 10))], [environment])
+    const { snapshots, totals } = usageOf(
+      [someSnapshot(1, null, sizes(1000, 10))],
+      [environment],
+      new Map(),
+    )
     expect(snapshots[0]?.uniqueBytes).toBe(10)
     expect(totals).toEqual({
       snapshotBytes: 1010,
@@ -105,10 +110,44 @@ describe('usage', () => {
     })
   })
 
+  test('counts memory that snapshots have in common once, for the one that wrote it', () => {
+    const file = (name: string, bytes: number, holders: number, own: boolean) => ({
+      ...{ name, bytes, holders, own },
+    })
+    const { snapshots, totals } = usageOf(
+      [someSnapshot(1, null, sizes(5, 0)), someSnapshot(2, 1, sizes(3, 0))],
+      [],
+      new Map([
+        [
+          snapshotId(1),
+          { imagesBytes: 10, pages: [file('a', 1000, 2, true), file('b', 70, 1, true)] },
+        ],
+        [
+          snapshotId(2),
+          {
+            imagesBytes: 20,
+            // What wrote `c` is gone: nobody else has it any more.
+            pages: [file('a', 1000, 2, false), file('c', 400, 1, false), file('d', 200, 1, true)],
+          },
+        ],
+      ]),
+    )
+    expect(
+      snapshots.map(({ imagesBytes, ownBytes, sharedBytes, uniqueBytes }) => [
+        ...[imagesBytes, ownBytes, sharedBytes, uniqueBytes],
+      ]),
+    ).toEqual([
+      [1080, 1085, 0, 80],
+      [220, 223, 1405, 623],
+    ])
+    expect(totals.snapshotBytes).toBe(5 + 3 + 10 + 20 + 1000 + 70 + 400 + 200)
+  })
+
   test('says unknown where files were not counted yet', () => {
     const { snapshots, totals } = usageOf(
       [someSnapshot(1, null, sizes(null, 10)), someSnapshot(2, 1, sizes(200, 20))],
       [],
+      new Map(),
     )
     expect(snapshots.map(({ ownBytes, sharedBytes }) => [ownBytes, sharedBytes])).toEqual([
       [null, 0],

@@ -61,17 +61,16 @@ export async function linkPages(from: string | null, name: string, to: string): 
   }
 }
 
-export interface PagesFile {
+export interface ListedFile {
   readonly name: string
-  /** taken on disk, without the empty tail */
+  /** taken on disk; that is, without an empty tail */
   readonly bytes: number
   readonly size: number
-  /** how many snapshots have it */
   readonly links: number
 }
 
 /** Sorted by name; none if there is no such directory. */
-export async function listPages(dir: string): Promise<PagesFile[]> {
+export async function listFiles(dir: string): Promise<ListedFile[]> {
   const names = await readdir(dir).catch(() => [])
   const files = names.toSorted().map(async (name) => {
     const { blocks, size, nlink } = await stat(join(dir, name))

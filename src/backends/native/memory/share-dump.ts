@@ -6,9 +6,10 @@ import type { SnapshotId } from '../../../model/ids.ts'
 import type { SnapshotMemory } from '../../../model/snapshot.ts'
 import { killPoint } from '../../../system/kill-points.ts'
 import type { SharingLimits } from '../images/memory/cuts.ts'
+import { tellMappingsApart } from '../images/memory/inheritance.ts'
 import { refuseUnknownImages } from '../images/version.ts'
-import { type DumpedProcess, dumpedProcesses, pagesImage } from './dumped-processes.ts'
-import { knownPages, mappedBytes, neededPages } from './needed-pages.ts'
+import { type DumpedProcess, dumpedProcesses, mmImage, pagesImage } from './dumped-processes.ts'
+import { type KnownPages, knownPages, mappedBytes, neededPages } from './needed-pages.ts'
 import { linkPages, makePagesDirectory, pagesInside, takePages } from './pages-files.ts'
 import { planSharing, type Sharing } from './plan-sharing.ts'
 import {
@@ -45,11 +46,27 @@ export async function shareDump(dump: Dump): Promise<SnapshotMemory> {
   const { files, sharings } = await plan(dump, before, processes)
   await Promise.all(sharings.map((sharing) => share(sharing, dump)))
   killPoint('snapshot:shared')
-  if (files !== before) await replaceImage(join(images, 'files.img'), files)
   const imaged = processes.map((process) => afterSharing(process, sharings))
-  await linkOlder(dump, files, imaged, new Set(sharings.map(({ name }) => name)))
   const known = knownPages(files)
+  const apart = known.size > 0 ? await apartInFamilies(images, files, imaged) : files
+  if (apart !== before) await replaceImage(join(images, 'files.img'), apart)
+  await linkOlder(dump, known, imaged, new Set(sharings.map(({ name }) => name)))
   return summarize(mode, imaged, verdicts, (mm) => mappedBytes(known, mm))
+}
+
+/** Makes sure that CRIU gives no child a part of its parent's memory; returns files.img for that. */
+async function apartInFamilies(
+  images: string,
+  files: Buffer,
+  processes: readonly ImagedProcess[],
+): Promise<Buffer> {
+  const pstree = await readFile(join(images, 'pstree.img'))
+  const memories = new Map(processes.map(({ pid, mm }) => [pid, mm]))
+  const told = tellMappingsApart({ pstree, memories, files })
+  if (told === null) return files
+  const changed = [...told.memories].map(([pid, mm]) => replaceImage(mmImage(images, pid), mm))
+  await Promise.all(changed)
+  return told.files
 }
 
 async function plan(
@@ -93,11 +110,10 @@ function afterSharing(
 /** What the processes map of earlier snapshots belongs to this one as well. */
 async function linkOlder(
   { images, pages, from }: Dump,
-  files: Buffer,
+  known: KnownPages,
   processes: readonly ImagedProcess[],
   own: ReadonlySet<string>,
 ): Promise<void> {
-  const known = knownPages(files)
   if (known.size === own.size) return
   const mms = processes.map(({ mm }) => mm)
   const needed = neededPages(known, mms, await readFdinfos(images))
