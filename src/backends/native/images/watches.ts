@@ -1,14 +1,14 @@
+import {
+  fanotifyFileEntry,
+  fanotifyInodeMarkEntry,
+  fanotifyMarkEntry,
+  fhEntry,
+  fileEntry,
+  inotifyFileEntry,
+  inotifyWdEntry,
+} from './criu-messages.ts'
 import { decodeImage } from './image-file.ts'
-import { decodeMessage, type Message } from './message.ts'
-
-/** Field numbers of CRIU's messages that matter here. */
-const file = { inotify: 13, fanotify: 14 }
-const inotify = { watches: 5 }
-const watch = { handle: 7 }
-const fanotify = { marks: 6 }
-const mark = { inode: 7 }
-const inodeMark = { handle: 2 }
-const handle = { path: 4 }
+import { read } from './schema.ts'
 
 /**
  * Whether a file is watched that CRIU found no path of, in the files of a dump. It restores such a
@@ -16,19 +16,16 @@ const handle = { path: 4 }
  * another, the watch would be of a file that nobody sees any more.
  */
 export function watchesByHandle(files: Buffer): boolean {
-  return decodeImage(files)
-    .entries.map(decodeMessage)
-    .flatMap((entry) => [
-      ...below(entry, file.inotify, inotify.watches, watch.handle),
-      ...below(entry, file.fanotify, fanotify.marks, mark.inode, inodeMark.handle),
-    ])
-    .some((one) => !one.some(({ number }) => number === handle.path))
-}
-
-/** The messages that this path of field numbers leads to. */
-function below(message: Message, ...[first, ...rest]: number[]): Message[] {
-  if (first === undefined) return [message]
-  return message.flatMap(({ number, value }) =>
-    number === first && Buffer.isBuffer(value) ? below(decodeMessage(value), ...rest) : [],
-  )
+  const handles = decodeImage(files).entries.flatMap((entry) => {
+    const { ify, ffy } = read(fileEntry, entry)
+    const watches = ify === undefined ? [] : read(inotifyFileEntry, ify).wd
+    const marks = ffy === undefined ? [] : read(fanotifyFileEntry, ffy).mark
+    return [
+      ...watches.map((watch) => read(inotifyWdEntry, watch).fHandle),
+      ...marks
+        .flatMap((mark) => read(fanotifyMarkEntry, mark).ie ?? [])
+        .map((inode) => read(fanotifyInodeMarkEntry, inode).fHandle),
+    ]
+  })
+  return handles.some((handle) => read(fhEntry, handle).path === undefined)
 }
