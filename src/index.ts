@@ -36,6 +36,7 @@ export type { Check, CopyReport, InstanceStats, MemoryAccount } from './backends
 export type { LoadedSettings, Origin } from './config/load-settings.ts'
 export type { ApplyConflict } from './engine/apply/plan.ts'
 export type { ApplyOptions, ApplyReport } from './engine/apply.ts'
+export type { Compaction } from './engine/compact.ts'
 export type { DiffOptions, FilesDiff } from './engine/compare.ts'
 export type { CreateOptions } from './engine/create.ts'
 export type { Doctor } from './engine/doctor.ts'

@@ -90,5 +90,7 @@ void relink(const char *pid, char **pairs);
 void unlink_inside(const char *pid, char **paths);
 /* rejoin.c */
 void rejoin_links(const char *pid, const char *index, char **layers);
+/* rewatch.c */
+void rewatch(const char *cgroup);
 /* relock.c: takes fcntl locks for the processes of a frozen cell, and thaws it */
 void relock(const char *cgroup);

@@ -6,10 +6,12 @@
  *   cell connect OPTIONS --pid PID   gives a running cell its network again
  *   cell disconnect INTERFACE        removes the link to an environment
  *   cell rejoin PID INDEX LAYER…     copies up all names of a changed hard-linked file
+ *   cell squash DIRECTORY LAYER…     makes one layer of several, see squash.c
  *   cell whiteouts PATH…             hides these names in the layers below
  *   cell opaque DIRECTORY…           hides the directories of these names below
  *   cell relink PID HOLDER NAME…     names open files of a cell, see relink.c
  *   cell unlink PID NAME…            removes such names
+ *   cell rewatch CGROUP              finds watched files that have lost their names, see rewatch.c
  *   cell relock CGROUP               takes fcntl locks for a frozen cell, see relock.c
  *   cell devices DIRECTORY           fills the template that every cell has as /dev
  *   cell scan|lookup|list|read|compare|copy …   reads environments' files, see view.c
@@ -168,10 +170,12 @@ int main(int argc, char **argv) {
   if (!strcmp(command, "connect")) return reconnect(&spec, argc - 1, argv + 1);
   if (!strcmp(command, "disconnect") && argc == 3) return delete_link(argv[2]), 0;
   if (!strcmp(command, "rejoin") && argc > 4) return rejoin_links(argv[2], argv[3], argv + 4), 0;
+  if (!strcmp(command, "squash") && argc > 3) return squash(argv[2], argv + 3, (size_t)argc - 3), 0;
   if (!strcmp(command, "whiteouts")) return make_whiteouts(argv + 2), 0;
   if (!strcmp(command, "opaque")) return make_opaque(argv + 2), 0;
   if (!strcmp(command, "relink") && argc > 2) return relink(argv[2], argv + 3), 0;
   if (!strcmp(command, "unlink") && argc > 2) return unlink_inside(argv[2], argv + 3), 0;
+  if (!strcmp(command, "rewatch") && argc > 2) return rewatch(argv[2]), 0;
   if (!strcmp(command, "relock") && argc > 2) return relock(argv[2]), 0;
   if (!strcmp(command, "devices")) return make_devices(argv[2]), 0;
   if (is_view_command(command)) return run_view_command(argv + 1);

@@ -80,6 +80,8 @@ export type SnapshotImage = SnapshotRecord['image']
 export interface CaptureOptions {
   readonly mode: 'full' | 'filesystem'
   readonly memory: MemoryMode
+  /** what the environment came from, as it is by now */
+  readonly head: SnapshotRecord | null
 }
 
 export interface CaptureResult {
@@ -109,6 +111,18 @@ export interface HeldPages {
   readonly holders: number
   /** whether it was written with this one */
   readonly own: boolean
+}
+
+/** Layers that were made of several, and how an image reads with them. */
+export interface Squashed {
+  /** each lives as long as the snapshot that it belongs to */
+  readonly made: readonly {
+    readonly owner: SnapshotId
+    readonly name: string
+    readonly bytes: number
+  }[]
+  /** the same files with the merged layers in place; null if the image has none of them */
+  rewrite(image: SnapshotImage): SnapshotImage | null
 }
 
 /** What an environment made from a snapshot is to be. */
@@ -211,6 +225,16 @@ export interface Backend {
   flush(snapshot: SnapshotRecord): Promise<{ filesBytes: number }>
   /** what it has of processes on disk, and with whom */
   holdings(snapshot: SnapshotRecord): Promise<SnapshotHoldings>
+  /** whether a snapshot has so many layers that some should become one */
+  squashDue(snapshot: SnapshotRecord): 'no' | 'due' | 'overdue'
+  /** makes one layer of several where that is due; nothing that is there changes */
+  squash(snapshot: SnapshotRecord, signal: AbortSignal): Promise<Squashed>
+  /** makes one of all that a snapshot and those it came from hold */
+  compact(snapshot: SnapshotRecord): Promise<Squashed>
+  /** removes merged layers that are in no record, as a killed process leaves them */
+  discardUnrecorded(recorded: ReadonlySet<string>): Promise<void>
+  /** names of the layers of snapshots that a snapshot or an instance is made of */
+  layersOf(record: SnapshotImage | Instance): readonly string[]
   /** where the agent of this instance listens */
   address(id: EnvironmentId, instance: Instance): AgentAddress
   /** replaces what the environment reads of itself in /run/forkpoint/identity.json */

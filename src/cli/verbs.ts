@@ -72,6 +72,10 @@ export const verbs: ReadonlyMap<string, Verb> = new Map<string, Verb>([
     'prune',
     { summary: 'remove snapshots nobody needs', load: () => import('./commands/prune.ts') },
   ],
+  [
+    'compact',
+    { summary: 'fold a long chain of snapshots', load: () => import('./commands/compact.ts') },
+  ],
   ['config', { summary: 'the effective settings', load: () => import('./commands/config.ts') }],
   [
     'doctor',

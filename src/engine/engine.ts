@@ -10,6 +10,7 @@ import { type Connections, connections } from './connections.ts'
 import { type Flushes, flushes } from './durability.ts'
 import { reconcile } from './reconcile.ts'
 import { settled } from './settled.ts'
+import { type Squashes, squashes } from './squashes.ts'
 
 /** What every operation works with. */
 export interface Engine extends AsyncDisposable {
@@ -17,6 +18,7 @@ export interface Engine extends AsyncDisposable {
   readonly store: Store
   readonly connections: Connections
   readonly flushes: Flushes
+  readonly squashes: Squashes
   readonly background: Background
   backend(name: BackendName): Backend
   /** Runs `work` while no other operation, of this process or another, has the same resource. */
@@ -47,9 +49,11 @@ export async function openEngine(settings: Settings): Promise<Engine> {
   const engine: Engine = {
     ...{ settings, store, backend, exclusively, connections: open },
     flushes: flushes(() => engine),
+    squashes: squashes(() => engine),
     background: background(),
     [Symbol.asyncDispose]: async () => {
       await Promise.all([engine.flushes.all(), engine.background.all()])
+      await engine.squashes.close()
       await open.closeAll()
       for (const each of backends.values()) each.close()
       store.close()

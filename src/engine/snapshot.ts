@@ -34,6 +34,7 @@ export async function snapshot(
 ): Promise<SnapshotRecord> {
   const taken = await despiteLateConnections(() => takeAlone(engine, id, options))
   const flushed = engine.flushes.start(taken)
+  engine.squashes.start(taken)
   if (!options.durable) return taken
   await flushed
   return engine.store.snapshots.resolve(taken.id)
@@ -150,7 +151,8 @@ async function take(
   if (record.status === 'paused') await backend.resume(record.id, instance)
   if (mode === 'full') await closeConnections(engine, record, instance)
   const memory = record.memory ?? engine.settings.memory
-  const result = await backend.capture(record.id, instance, draft.id, { mode, memory })
+  const head = record.head === null ? null : (engine.store.snapshots.get(record.head) ?? null)
+  const result = await backend.capture(record.id, instance, draft.id, { mode, memory, head })
   return {
     ...draft,
     image: result.image,

@@ -12,6 +12,8 @@ export interface SnapshotSizes {
   readonly filesBytes: number | null
   /** bytes of process images */
   readonly imagesBytes: number
+  /** bytes of layers that end with this snapshot and were made of several, by name */
+  readonly squashed?: Readonly<Record<string, number>>
 }
 
 export interface SnapshotTiming {

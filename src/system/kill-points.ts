@@ -44,6 +44,10 @@ export const killPoints = [
   'prune:recorded',
   'prune:discarded',
   'prune:forgotten',
+  'squash:begun',
+  'squash:merged',
+  'squash:renamed',
+  'squash:recorded',
 ] as const
 
 export type KillPoint = (typeof killPoints)[number]

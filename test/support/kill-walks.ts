@@ -21,6 +21,7 @@ export const killWalks = {
   fork: ['fork:begun', ...firstLaunch, 'fork:alive'],
   remove: pointsOf('remove'),
   prune: pointsOf('prune'),
+  compact: pointsOf('squash'),
 } as const satisfies Readonly<Record<string, readonly KillPoint[]>>
 
 export type KillWalk = keyof typeof killWalks

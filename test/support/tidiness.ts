@@ -45,7 +45,7 @@ async function wantedOf(fp: Forkpoint): Promise<Holdings> {
       .filter(({ captured }) => captured.includes('processes'))
       .map(({ id }) => id)
       .sort(),
-    layers: snapshots.map(({ id }) => id).sort(),
+    layers: snapshots.flatMap(({ id, sizes }) => [id, ...Object.keys(sizes.squashed ?? {})]).sort(),
     interfaces: live.filter(({ info }) => info.net.mode === 'nat').length,
   }
 }
@@ -61,7 +61,9 @@ function holdingsOf(home: TestHome): Holdings {
     cgroups: cgroups.map(environmentOf).sort(),
     frozen: cgroups.filter((name) => isFrozen(join(groups, name))).map(environmentOf),
     images: entriesOf(join(places.data, 'snapshots')).sort(),
-    layers: entriesOf(places.layers).filter(isSnapshotId).sort(),
+    layers: entriesOf(places.layers)
+      .filter((name) => isSnapshotId(name.split('.')[0]))
+      .sort(),
     interfaces: remainsOf(home).interfaces.length,
   }
 }

@@ -9,12 +9,12 @@ import { isAlive } from '../../system/process-identity.ts'
 import type { Stopwatch } from '../../system/stopwatch.ts'
 import { type Layer, runCell } from './cell.ts'
 import { freeze, thaw } from './cgroup.ts'
-import { dump } from './criu.ts'
 import { dumpsEnded } from './dumps-ended.ts'
 import { makeCopyVariant } from './image-variants.ts'
 import { dropIndexLinks, restoreIndexLinks } from './index-links.ts'
 import type { NativeInstance } from './instance.ts'
 import { nameLinkRemaps, unnameLinkRemaps } from './link-remaps.ts'
+import { dumpDespiteLostNames } from './lost-names.ts'
 import { holdingsOf, ownBytes } from './memory/holdings.ts'
 import { shareDump } from './memory/share-dump.ts'
 import { judgeProcesses } from './memory/verdicts.ts'
@@ -30,14 +30,16 @@ export interface NativeImage {
   readonly captured: readonly Captured[]
   /** topmost first; the first is the snapshot's own */
   readonly layers: readonly Layer[]
+  /** true if its processes can only be restored over these very layers */
+  readonly pinned: boolean
 }
 
 export function imageOf(snapshot: SnapshotRecord): NativeImage {
   return snapshot.image as unknown as NativeImage
 }
 
-export function toImageRecord({ captured, layers }: NativeImage): SnapshotRecord['image'] {
-  return { kind: 'native', captured, layers: layers.map((layer) => ({ ...layer })) }
+export function toImageRecord({ layers, ...image }: NativeImage): SnapshotRecord['image'] {
+  return { ...image, layers: layers.map((layer) => ({ ...layer })) }
 }
 
 interface Capture {
@@ -75,11 +77,15 @@ export async function capture(
   const frozenAt = performance.now()
   await watch.measure('freeze', () => freeze(cgroups))
   killPoint('snapshot:frozen')
-  const [verdicts] = await Promise.all([
+  const [verdicts, { watchesByHandle }] = await Promise.all([
     // Begun first: what processes map is read before CRIU adds code of its own to it.
     judge(),
     watch.measure('dump', () =>
-      dump(workers, { pid: instance.process.pid, images, cgroup: cgroups[0] ?? '' }),
+      dumpDespiteLostNames(workers, {
+        pid: instance.process.pid,
+        images,
+        cgroup: cgroups[0] ?? '',
+      }),
     ),
   ])
   const memory = await watch.measure('surgery', async () => {
@@ -105,6 +111,7 @@ export async function capture(
       kind: 'native',
       captured: ['filesystem', 'processes', 'terminal'],
       layers: [layer, ...instance.layers],
+      pinned: watchesByHandle,
     },
     imagesBytes: ownBytes(await holdingsOf(places, snapshot)),
     ...{ memory, frozenAt },
@@ -114,6 +121,9 @@ export async function capture(
 /** A changed file keeps its content under all of its names; the search is long only if there is one. */
 async function rejoinLinks(instance: NativeInstance, work: string): Promise<void> {
   const index = join(work, 'index')
+  // Most often nothing was copied up, and starting a program to find that takes milliseconds.
+  const entries = await readdir(index, { withFileTypes: true }).catch(() => [])
+  if (!entries.some((entry) => entry.isFile())) return
   const layers = instance.layers.map(({ path }) => path)
   const pid = String(instance.process.pid)
   await runCell('joining hard links', ['rejoin', pid, index, ...layers])
@@ -140,7 +150,7 @@ export async function captureFiles(
     await watch.measure('thaw', () => thaw(cgroups))
   }
   const layers = [layer, ...instance.layers]
-  const image: NativeImage = { kind: 'native', captured: ['filesystem'], layers }
+  const image = { kind: 'native', captured: ['filesystem'], layers, pinned: false } as const
   return { image, imagesBytes: 0, memory: null, frozenAt }
 }
 

@@ -25,6 +25,15 @@ import { openNative } from './native.ts'
 import { slotOfCgroup } from './places.ts'
 import { removeTree } from './remove-tree.ts'
 import { validateSource } from './sources.ts'
+import { overCurrentLayers } from './squash/current-layers.ts'
+import {
+  discardSquashed,
+  discardUnrecorded,
+  fold,
+  layersOf,
+  squash,
+  squashDue,
+} from './squash/squash.ts'
 import { readStats } from './stats.ts'
 import { viewFiles } from './view/view-files.ts'
 import { discardVolume, openVolume, volumeIsOpen } from './volume.ts'
@@ -145,14 +154,15 @@ export function nativeBackend(context: BackendContext): Backend {
     files: viewFiles(native),
     validate: (source) => validateSource(source, mask),
     create,
-    capture: async (id, record, snapshot, { mode, memory: memoryMode }) => {
+    capture: async (id, record, snapshot, { mode, memory: memoryMode, head }) => {
       const watch = stopwatch()
       const instance = fromRecord(record)
       const take = () =>
         mode === 'full'
           ? capture(native, { id, instance, snapshot, memory: memoryMode }, watch)
           : captureFiles(native, { id, instance, snapshot }, watch)
-      const { image, ...taken } = await tellingFull(places.data, 'taking a snapshot', take)
+      const { image: sealed, ...taken } = await tellingFull(places.data, 'taking a snapshot', take)
+      const image = await overCurrentLayers(sealed, instance.layers, head)
       return {
         ...taken,
         ...{ image: toImageRecord(image), captured: image.captured, phases: watch.phases },
@@ -163,9 +173,17 @@ export function nativeBackend(context: BackendContext): Backend {
     end: (id, instance) => endSlot(id, fromRecord(instance).slot),
     retire,
     destroy,
-    discard: (snapshot) => discard(native, snapshot),
+    discard: async (snapshot) => {
+      await discardSquashed(native, snapshot)
+      await discard(native, snapshot)
+    },
     flush: (snapshot) => flush(native, snapshot),
     holdings: ({ id }) => holdingsOf(places, id),
+    squashDue,
+    squash: (snapshot, signal) => squash(native, snapshot, signal),
+    compact: (snapshot) => tellingFull(places.data, 'compacting', () => fold(snapshot)),
+    discardUnrecorded: (recorded) => discardUnrecorded(native, recorded),
+    layersOf,
     remnants,
     address: (id, instance) => ({
       path: placeOf(id, instance).socket,

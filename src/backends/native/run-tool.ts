@@ -15,13 +15,15 @@ export interface ToolOptions {
   readonly input?: string
   /** variables beside our own */
   readonly env?: Readonly<Record<string, string>>
+  /** kills the program */
+  readonly signal?: AbortSignal | undefined
 }
 
 /** Runs a program to its end, without a shell; never throws on its exit code. */
 export async function runTool(
   program: string,
   args: readonly string[],
-  { input, env }: ToolOptions = {},
+  { input, env, signal: abort }: ToolOptions = {},
 ): Promise<ToolRun> {
   const child = spawn(program, args, {
     stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
@@ -50,7 +52,10 @@ export async function runTool(
   }
   child.stdin?.on('error', () => {})
   child.stdin?.end(input)
+  const kill = () => child.kill('SIGKILL')
+  abort?.addEventListener('abort', kill)
   const [exitCode, signal] = (await ended) as [number | null, NodeJS.Signals | null]
+  abort?.removeEventListener('abort', kill)
   return { exitCode, signal, ...output }
 }
 

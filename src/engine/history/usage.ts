@@ -2,7 +2,6 @@ import type { HeldPages, SnapshotHoldings } from '../../backends/backend.ts'
 import type { EnvironmentRecord } from '../../model/environment.ts'
 import type { SnapshotId } from '../../model/ids.ts'
 import type { SnapshotRecord } from '../../model/snapshot.ts'
-import { lineageOf } from './lineage.ts'
 
 /** What one snapshot takes. A number is null until its files were counted. */
 export interface SnapshotUsage extends Pick<SnapshotRecord, 'id' | 'name' | 'status'> {
@@ -10,9 +9,11 @@ export interface SnapshotUsage extends Pick<SnapshotRecord, 'id' | 'name' | 'sta
   readonly filesBytes: number | null
   /** memory and everything else of its processes that it wrote */
   readonly imagesBytes: number
-  /** what it added: files and images together */
+  /** files of this and earlier snapshots, merged so that later ones have fewer layers */
+  readonly squashedBytes: number
+  /** what it holds: files, merged files and images together */
   readonly ownBytes: number | null
-  /** files of the snapshots it builds on, and memory that they wrote and it still maps */
+  /** files and memory that it uses and other snapshots hold, or made */
   readonly sharedBytes: number | null
   /** what nothing else uses; its files are not unique while something builds on them */
   readonly uniqueBytes: number | null
@@ -39,37 +40,49 @@ export interface Usage {
   }
 }
 
-/** What each snapshot has of processes, as far as it was measured. */
-export type AllHoldings = ReadonlyMap<SnapshotId, SnapshotHoldings>
+/** A snapshot, the names of the layers that it is made of, and what it has of processes. */
+export type UsedSnapshot = Pick<SnapshotRecord, 'id' | 'name' | 'status' | 'sizes'> & {
+  readonly layers: readonly string[]
+  readonly held: SnapshotHoldings
+}
+
+/** An environment, and the names of the layers that it stands on. */
+export type UsedEnvironment = EnvironmentUsage & { readonly layers: readonly string[] }
 
 export function usageOf(
-  snapshots: readonly SnapshotRecord[],
-  environments: readonly (EnvironmentUsage & Pick<EnvironmentRecord, 'head'>)[],
-  holdings: AllHoldings,
+  snapshots: readonly UsedSnapshot[],
+  environments: readonly UsedEnvironment[],
 ): Usage {
-  const lineage = lineageOf(snapshots)
-  const heads = new Set(environments.map(({ head }) => head))
-  const isShared = (id: SnapshotId) => heads.has(id) || lineage.childrenOf(id).length > 0
+  const bytes = new Map(snapshots.flatMap(({ id, sizes }) => layersOfOne(id, sizes)))
+  const users = new Map<string, number>()
+  for (const { layers } of [...snapshots, ...environments]) {
+    for (const layer of layers) users.set(layer, (users.get(layer) ?? 0) + 1)
+  }
   const each = snapshots.map((snapshot): SnapshotUsage => {
-    const { id, name, status, sizes } = snapshot
+    const { id, name, status, sizes, layers, held } = snapshot
     const { filesBytes } = sizes
-    const held = holdingsIn(holdings, snapshot)
     const imagesBytes = held.imagesBytes + pagesBytes(held, ({ own }) => own)
-    const older = pagesBytes(held, ({ own }) => !own)
-    const below = sumOrNull(lineage.ancestorsOf(id).map((ancestor) => ancestor.sizes.filesBytes))
-    const unique = held.imagesBytes + pagesBytes(held, ({ holders }) => holders === 1)
+    const pagesAlone = held.imagesBytes + pagesBytes(held, ({ holders }) => holders === 1)
+    const own = new Map(layersOfOne(id, sizes))
+    const isAlone = (layer: string) => users.get(layer) === (layers.includes(layer) ? 1 : undefined)
+    const alone = [...own].filter(([layer]) => isAlone(layer))
+    const shared = layers.filter((layer) => !own.has(layer))
     return {
       ...{ id, name, status, filesBytes, imagesBytes },
-      ownBytes: sumOrNull([filesBytes, imagesBytes]),
-      sharedBytes: sumOrNull([below, older]),
-      uniqueBytes: isShared(id) ? unique : sumOrNull([filesBytes, unique]),
+      squashedBytes: sum(Object.values(sizes.squashed ?? {})),
+      ownBytes: sumOrNull([imagesBytes, ...own.values()]),
+      sharedBytes: sumOrNull([
+        pagesBytes(held, ({ own }) => !own),
+        ...shared.map((layer) => bytes.get(layer) ?? null),
+      ]),
+      uniqueBytes: sumOrNull([pagesAlone, ...alone.map(([, size]) => size)]),
     }
   })
   return {
     snapshots: each,
-    environments: environments.map(({ head: _, ...usage }) => usage),
+    environments: environments.map(({ layers: _, ...usage }) => usage),
     totals: {
-      snapshotBytes: onDisk(snapshots, holdings),
+      snapshotBytes: onDisk(snapshots),
       environmentBytes: sum(environments.map(({ diskBytes }) => diskBytes ?? 0)),
       memoryBytes: sum(environments.map(({ memoryBytes }) => memoryBytes ?? 0)),
       uncounted: each.filter(({ filesBytes }) => filesBytes === null).length,
@@ -77,8 +90,12 @@ export function usageOf(
   }
 }
 
-function holdingsIn(holdings: AllHoldings, { id, sizes }: SnapshotRecord): SnapshotHoldings {
-  return holdings.get(id) ?? { imagesBytes: sizes.imagesBytes, pages: [] }
+/** The layers that belong to a snapshot: the one it sealed, and those that were merged up to it. */
+function layersOfOne(
+  id: SnapshotId,
+  { filesBytes, squashed = {} }: SnapshotRecord['sizes'],
+): [name: string, bytes: number | null][] {
+  return [[id, filesBytes], ...Object.entries(squashed)]
 }
 
 function pagesBytes({ pages }: SnapshotHoldings, which: (file: HeldPages) => boolean): number {
@@ -86,11 +103,16 @@ function pagesBytes({ pages }: SnapshotHoldings, which: (file: HeldPages) => boo
 }
 
 /** Memory that several snapshots have in common is there once. */
-function onDisk(snapshots: readonly SnapshotRecord[], holdings: AllHoldings): number {
-  const held = snapshots.map((snapshot) => holdingsIn(holdings, snapshot))
-  const pages = new Map(held.flatMap((one) => one.pages.map(({ name, bytes }) => [name, bytes])))
-  const files = snapshots.map(({ sizes }) => sizes.filesBytes ?? 0)
-  return sum([...files, ...held.map(({ imagesBytes }) => imagesBytes), ...pages.values()])
+function onDisk(snapshots: readonly UsedSnapshot[]): number {
+  const layers = snapshots.flatMap(({ id, sizes }) => layersOfOne(id, sizes))
+  const pages = new Map(
+    snapshots.flatMap(({ held }) => held.pages.map(({ name, bytes }) => [name, bytes])),
+  )
+  return sum([
+    ...layers.map(([, bytes]) => bytes ?? 0),
+    ...snapshots.map(({ held }) => held.imagesBytes),
+    ...pages.values(),
+  ])
 }
 
 function sum(numbers: readonly number[]): number {
