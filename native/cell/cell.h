@@ -11,8 +11,8 @@
 #define ENV_SOCKET_DIR "run/forkpoint"
 #define CRIU_STAGE "/run/stage"
 #define AGENT_PATH "/.forkpoint/agent"
-#define PAGES_DIR ".forkpoint/pages"
 #define WORK_DIRECTORY 100 /* descriptor of the directory that CRIU writes its log to */
+#define PAGES_DIR ".forkpoint/pages"
 
 struct layer {
   const char *path;
@@ -92,5 +92,5 @@ void unlink_inside(const char *pid, char **paths);
 void rejoin_links(const char *pid, const char *index, char **layers);
 /* rewatch.c */
 void rewatch(const char *cgroup);
-/* relock.c: takes fcntl locks for the processes of a frozen cell, and thaws it */
-void relock(const char *cgroup);
+/* relock.c: takes fcntl locks for the processes of a frozen cell, and thaws it unless it is to stay */
+void relock(const char *cgroup, bool stays_frozen);

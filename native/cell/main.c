@@ -12,7 +12,7 @@
  *   cell relink PID HOLDER NAME…     names open files of a cell, see relink.c
  *   cell unlink PID NAME…            removes such names
  *   cell rewatch CGROUP              finds watched files that have lost their names, see rewatch.c
- *   cell relock CGROUP               takes fcntl locks for a frozen cell, see relock.c
+ *   cell relock CGROUP [hold]        takes fcntl locks for a frozen cell, see relock.c
  *   cell devices DIRECTORY           fills the template that every cell has as /dev
  *   cell scan|lookup|list|read|compare|copy …   reads environments' files, see view.c
  *
@@ -57,8 +57,8 @@ static void add_layer(struct spec *spec, const char *text) {
 }
 
 int parse_options(struct spec *spec, int argc, char **argv) {
-  enum { ENV, DEV, PAGES, KDAT, LAYER, HOSTNAME, ID_BASE, ID_COUNT, CGROUP, NNP, VETH, ADDRESS, GATEWAY, PREFIX, PID,
-         SOCKET, LOCK, HOLD };
+  enum { ENV, DEV, PAGES, KDAT, LAYER, HOSTNAME, ID_BASE, ID_COUNT, CGROUP, NNP, VETH, ADDRESS, GATEWAY, PREFIX,
+         PID, SOCKET, LOCK, HOLD };
   static const struct option options[] = {
       {"env", 1, 0, ENV},           {"dev", 1, 0, DEV},         {"kdat", 1, 0, KDAT},
       {"layer", 1, 0, LAYER},       {"hostname", 1, 0, HOSTNAME}, {"id-base", 1, 0, ID_BASE},
@@ -176,7 +176,7 @@ int main(int argc, char **argv) {
   if (!strcmp(command, "relink") && argc > 2) return relink(argv[2], argv + 3), 0;
   if (!strcmp(command, "unlink") && argc > 2) return unlink_inside(argv[2], argv + 3), 0;
   if (!strcmp(command, "rewatch") && argc > 2) return rewatch(argv[2]), 0;
-  if (!strcmp(command, "relock") && argc > 2) return relock(argv[2]), 0;
+  if (!strcmp(command, "relock") && argc > 2) return relock(argv[2], argc > 3 && !strcmp(argv[3], "hold")), 0;
   if (!strcmp(command, "devices")) return make_devices(argv[2]), 0;
   if (is_view_command(command)) return run_view_command(argv + 1);
   bool creates = !strcmp(command, "create");

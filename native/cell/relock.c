@@ -81,12 +81,12 @@ static void stop_all(const char *cgroup) {
   fclose(processes);
 }
 
-static void thaw(const char *cgroup) {
+static void set_frozen(const char *cgroup, bool frozen) {
   char path[512];
   snprintf(path, sizeof path, "%s/cgroup.freeze", cgroup);
-  if (!access(path, F_OK)) return write_file(path, "0");
+  if (!access(path, F_OK)) return write_file(path, frozen ? "1" : "0");
   snprintf(path, sizeof path, "%s/freezer.state", cgroup);
-  write_file(path, "THAWED");
+  write_file(path, frozen ? "FROZEN" : "THAWED");
 }
 
 static void await_stops(void) {
@@ -178,15 +178,17 @@ static void take(pid_t pid, int fd, struct flock lock) {
   die("fcntl", "F_SETLK");
 }
 
-/* Lines on standard input: PID FD TYPE START LENGTH, numbers as inside the cell. */
-void relock(const char *cgroup) {
+/* Lines on standard input: PID FD TYPE START LENGTH, numbers as inside the cell. A cell that is to
+ * stay frozen is frozen again while its threads are stopped, so that none of them runs. */
+void relock(const char *cgroup, bool stays_frozen) {
   stop_all(cgroup);
-  thaw(cgroup);
+  set_frozen(cgroup, false);
   await_stops();
   int pid, fd, type;
   long long start, length;
   while (scanf("%d %d %d %lld %lld", &pid, &fd, &type, &start, &length) == 5)
     take(find(pid), fd, (struct flock){.l_type = (short)type, .l_start = start, .l_len = length});
+  if (stays_frozen) set_frozen(cgroup, true);
   for (size_t i = 0; i < thread_count; i++)
     if (ptrace(PTRACE_DETACH, threads[i], 0, 0)) die("ptrace", "detach");
 }

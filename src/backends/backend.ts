@@ -135,6 +135,9 @@ export interface MaterializeSpec extends Pick<EnvironmentRecord, 'id' | 'limits'
   readonly role: 'successor' | 'copy'
 }
 
+/** A copy that is to wait, frozen, before its first instruction. */
+export type PrepareSpec = Omit<MaterializeSpec, 'replaces' | 'role'>
+
 /** The files of an environment, a snapshot or a base; what else it is, only its backend knows. */
 export interface View {
   readonly kind: string
@@ -215,6 +218,12 @@ export interface Backend {
   /** undoes a capture, whatever step it ended at */
   uncapture(id: EnvironmentId, instance: Instance, snapshot: SnapshotId): Promise<void>
   materialize(spec: MaterializeSpec): Promise<Instance>
+  /** the same, but frozen before its first instruction; it leaves nothing behind if it fails */
+  prepare(spec: PrepareSpec): Promise<Instance>
+  /** lets a prepared instance run; false if there is none any more, or it has run already */
+  wake(id: EnvironmentId, instance: Instance): Promise<boolean>
+  /** memory that an instance shares with nobody */
+  privateBytes(id: EnvironmentId, instance: Instance): Promise<number>
   /** ends one instance that another has taken over from */
   end(id: EnvironmentId, instance: Instance): Promise<void>
   /** ends every instance of this environment but `keep`, which has the network link again */

@@ -33,7 +33,8 @@ export class Context {
   /** Loads the engine only now: help, completion and configuration do without. */
   async open(): Promise<Forkpoint> {
     const { Forkpoint } = await import('../index.ts')
-    return await Forkpoint.open(this.openOptions)
+    // A command ends before it could use what it prepared.
+    return await Forkpoint.open({ ...this.openOptions, spares: 'borrowed' })
   }
 
   /** Prints the result; once, so that `--json` is one document. */

@@ -82,6 +82,10 @@ export const verbs: ReadonlyMap<string, Verb> = new Map<string, Verb>([
     { summary: 'probe what this machine offers', load: () => import('./commands/doctor.ts') },
   ],
   [
+    'bench',
+    { summary: 'measure what branching costs here', load: () => import('./commands/bench.ts') },
+  ],
+  [
     'completion',
     {
       summary: 'a completion script',

@@ -106,6 +106,7 @@ function assemble(pick: <K extends SettingKey>(key: K) => Values[K]): Settings {
     ids: idRange(pick('ids.base'), pick('ids.count')),
     exec: { timeoutMs: pick('exec.timeout') },
     shell: { program: pick('shell.program') },
+    spares: { count: pick('spares.count'), memoryBytes: pick('spares.memory') },
     noNewPrivs: pick('noNewPrivs'),
     criu: pick('criu'),
     color: pick('color'),

@@ -1,7 +1,13 @@
 import * as z from 'zod/mini'
 import { cidrPrefix } from '../model/cidr.ts'
 import { memoryModes, netModes } from '../model/environment.ts'
-import { parseBytes, parseCount, parseCpus, parseDuration } from '../model/quantities.ts'
+import {
+  parseBytes,
+  parseCount,
+  parseCpus,
+  parseDuration,
+  parseWhole,
+} from '../model/quantities.ts'
 import { defaultMask } from './default-mask.ts'
 import { absolutePath, cidr, flag, maskPatterns, orNone, parsed, type ValueType } from './values.ts'
 
@@ -21,6 +27,7 @@ export interface Setting<T> {
   readonly doc: string
 }
 
+const mib = 1024 ** 2
 const gib = 1024 ** 3
 const size = 'a size such as 512m or 2g'
 const path = 'an absolute path'
@@ -104,6 +111,18 @@ export const schema = {
     'how long a command may run',
   ),
   'shell.program': setting(absolutePath, '/bin/bash', path, 'the shell of an environment'),
+  'spares.count': setting(
+    parsed(parseWhole),
+    2,
+    'a whole number; 0: none',
+    'likely next branches that a process keeps ready',
+  ),
+  'spares.memory': setting(
+    parsed(parseBytes),
+    256 * mib,
+    size,
+    'private memory that the branches kept ready may take together',
+  ),
   noNewPrivs: setting(flag, false, 'true or false', 'deny setuid programs such as sudo inside'),
   criu: setting(
     orNone('auto', absolutePath),

@@ -10,6 +10,7 @@ import { type Connections, connections } from './connections.ts'
 import { type Flushes, flushes } from './durability.ts'
 import { reconcile } from './reconcile.ts'
 import { settled } from './settled.ts'
+import { type KeeperOptions, keepSpares, type Spares } from './spares/keeper.ts'
 import { type Squashes, squashes } from './squashes.ts'
 
 /** What every operation works with. */
@@ -20,13 +21,14 @@ export interface Engine extends AsyncDisposable {
   readonly flushes: Flushes
   readonly squashes: Squashes
   readonly background: Background
+  readonly spares: Spares
   backend(name: BackendName): Backend
   /** Runs `work` while no other operation, of this process or another, has the same resource. */
   exclusively<T>(resource: string, what: string, work: () => Promise<T>): Promise<T>
 }
 
 /** Opens the store and puts right what killed processes left half-done. */
-export async function openEngine(settings: Settings): Promise<Engine> {
+export async function openEngine(settings: Settings, options: KeeperOptions = {}): Promise<Engine> {
   requireRoot()
   openHome(settings.home)
   const store = openStore(settings.home)
@@ -51,7 +53,9 @@ export async function openEngine(settings: Settings): Promise<Engine> {
     flushes: flushes(() => engine),
     squashes: squashes(() => engine),
     background: background(),
+    spares: keepSpares(() => engine, options),
     [Symbol.asyncDispose]: async () => {
+      await engine.spares.close()
       await Promise.all([engine.flushes.all(), engine.background.all()])
       await engine.squashes.close()
       await open.closeAll()

@@ -16,6 +16,7 @@ import { type ExecOptions, type ExecResult, execSpec, resultOf } from './exec-op
 import type { ExportOptions } from './export.ts'
 import { EnvironmentFiles } from './files.ts'
 import type { ForkOptions } from './fork.ts'
+import type { Forks } from './forks.ts'
 import { type LogEntry, logEntry } from './history/log.ts'
 import { liveRecord, markDead } from './liveness.ts'
 import { pause, resume } from './pause.ts'
@@ -193,7 +194,7 @@ export class Environment {
   }
 
   /** New environments that go on from here; this one goes on too. */
-  async fork(count = 1, options: Omit<ForkOptions, 'count'> = {}): Promise<Environment[]> {
+  async fork(count = 1, options: Omit<ForkOptions, 'count'> = {}): Promise<Forks> {
     const base = await this.snapshot()
     return base.fork(count, options)
   }

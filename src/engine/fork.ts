@@ -1,18 +1,22 @@
 import { availableParallelism } from 'node:os'
-import type { EnvironmentRecord } from '../model/environment.ts'
+import type { EnvironmentRecord, Instance } from '../model/environment.ts'
 import { ConflictError, InvalidInputError } from '../model/errors.ts'
-import { newEnvironmentId } from '../model/ids.ts'
-import { parseName } from '../model/names.ts'
 import { quote } from '../model/quote.ts'
 import type { SnapshotRecord } from '../model/snapshot.ts'
+import type { Operation } from '../store/journal.ts'
+import type { Lease } from '../store/leases.ts'
+import type { ReadySpare } from '../store/spares.ts'
 import { killPoint } from '../system/kill-points.ts'
-import { stopwatch } from '../system/stopwatch.ts'
+import { type Stopwatch, stopwatch } from '../system/stopwatch.ts'
 import { introduce } from './agents.ts'
 import type { Engine } from './engine.ts'
+import { forkDraft } from './fork-draft.ts'
 import { runForkHooks } from './fork-hooks.ts'
 import { hostnameOf, identityOf } from './identity.ts'
 import { remove } from './remove.ts'
 import { requireReady } from './restore.ts'
+import { runSpare, takeForFork } from './spares/take.ts'
+import { afterFork } from './spares/wants.ts'
 
 const mostForks = 1000
 
@@ -22,6 +26,15 @@ export interface ForkOptions {
   /** the name of the one fork, or the prefix of several: `name-1`, `name-2`, … */
   readonly name?: string
   readonly labels?: Readonly<Record<string, string>>
+  /** all or none: if one cannot be made, the others are removed and the call rejects */
+  readonly atomic?: boolean
+}
+
+/** What became of a fan-out: at least one was made. */
+export interface Fanout {
+  readonly records: readonly EnvironmentRecord[]
+  /** one for each that could not be made */
+  readonly errors: readonly Error[]
 }
 
 /** New environments from a snapshot, each with an identity of its own. */
@@ -29,8 +42,8 @@ export async function fork(
   engine: Engine,
   snapshot: SnapshotRecord,
   options: ForkOptions = {},
-): Promise<EnvironmentRecord[]> {
-  const count = options.count ?? 1
+): Promise<Fanout> {
+  const { count = 1, name, labels } = options
   if (!Number.isInteger(count) || count < 1 || count > mostForks) {
     throw new InvalidInputError(`not a number of forks: ${count}`, {
       remedy: `give 1 to ${mostForks}`,
@@ -38,50 +51,43 @@ export async function fork(
   }
   requireReady(snapshot)
   const drafts = Array.from({ length: count }, (_, index) =>
-    draftOf(snapshot, options, count === 1 ? null : index + 1),
+    forkDraft(snapshot, {
+      ...(name !== undefined && { name: count === 1 ? name : `${name}-${index + 1}` }),
+      ...(labels !== undefined && { labels }),
+    }),
   )
   requireFreeNames(engine, drafts)
-  return allOrNone(engine, drafts, (draft) => materializeOne(engine, draft, snapshot))
+  if (count === 1) await engine.spares.underWay({ kind: 'fork', snapshot: snapshot.id })
+  const result = await makeAll(engine, drafts, snapshot, options)
+  engine.spares.want(afterFork(snapshot.id, result.records.length))
+  return result
 }
 
-/** Several at a time: a restore waits for the kernel half of its time, so two a core. A caller that asked for N never has to deal with fewer. */
-async function allOrNone(
+/** Several at a time: a restore waits for the kernel half of its time, so two a core. */
+async function makeAll(
   engine: Engine,
   drafts: readonly EnvironmentRecord[],
-  make: (draft: EnvironmentRecord) => Promise<void>,
-): Promise<EnvironmentRecord[]> {
-  const failures: unknown[] = []
-  const made: EnvironmentRecord[] = []
+  snapshot: SnapshotRecord,
+  { atomic = false }: ForkOptions,
+): Promise<Fanout> {
+  const made = new Map<EnvironmentRecord, EnvironmentRecord>()
+  const errors: Error[] = []
   const queue = drafts.values()
   const work = async () => {
     for (const draft of queue) {
-      if (failures.length > 0) return
-      await make(draft).then(
-        () => made.push(draft),
-        (error: unknown) => failures.push(error),
+      if (atomic && errors.length > 0) return
+      await makeOne(engine, draft, snapshot).then(
+        (record) => made.set(draft, record),
+        (error: Error) => errors.push(error),
       )
     }
   }
   await Promise.all(Array.from({ length: 2 * availableParallelism() }, work))
-  if (failures.length === 0) return drafts.map(({ id }) => engine.store.environments.resolve(id))
-  await Promise.all(made.map(({ id }) => remove(engine, id)))
-  throw failures[0]
-}
-
-function draftOf(
-  snapshot: SnapshotRecord,
-  options: ForkOptions,
-  ordinal: number | null,
-): EnvironmentRecord {
-  const id = newEnvironmentId()
-  const text = options.name && (ordinal === null ? options.name : `${options.name}-${ordinal}`)
-  const name = text === undefined ? null : parseName(text)
-  return {
-    ...snapshot.origin,
-    ...{ id, name, backend: snapshot.backend, hostname: hostnameOf(name, id) },
-    ...{ status: 'creating', head: snapshot.id, instance: null, createdAt: Date.now() },
-    labels: { ...snapshot.origin.labels, ...options.labels },
-  }
+  const records = drafts.flatMap((draft) => made.get(draft) ?? [])
+  const [first] = errors
+  if (first === undefined || (!atomic && records.length > 0)) return { records, errors }
+  await Promise.all(records.map(({ id }) => remove(engine, id)))
+  throw first
 }
 
 /** Seen before anything is made; the store itself refuses what comes in between. */
@@ -92,42 +98,74 @@ function requireFreeNames(engine: Engine, drafts: readonly EnvironmentRecord[]):
   throw new ConflictError(`the name ${quote(name)} is taken`, { remedy: 'choose another name' })
 }
 
-async function materializeOne(
+interface Begun {
+  readonly record: EnvironmentRecord
+  readonly spare: ReadySpare | undefined
+  readonly operation: Operation
+  readonly lease: Lease
+}
+
+async function makeOne(
   engine: Engine,
   draft: EnvironmentRecord,
   snapshot: SnapshotRecord,
-): Promise<void> {
+): Promise<EnvironmentRecord> {
   const { store } = engine
-  const backend = engine.backend(draft.backend)
-  await using _lease = await store.leases.acquire(`env:${draft.id}`, 'fork')
+  const { record, spare, operation, lease } = begin(engine, draft, snapshot)
+  await using _lease = lease
   const watch = stopwatch()
-  const operation = store.transaction(() => {
-    // From now on the snapshot has this environment on it, and `prune` leaves it alone.
-    requireReady(store.snapshots.resolve(snapshot.id))
-    store.environments.insert(draft)
-    return store.journal.begin('fork', draft.id, { from: snapshot.id })
-  })
   killPoint('fork:begun')
   try {
-    const instance = await watch.measure('materialize', () =>
-      backend.materialize({
-        ...{ id: draft.id, limits: draft.limits, net: draft.net, snapshot },
-        ...{ identity: identityOf(draft), replaces: null },
-        role: 'copy',
-      }),
-    )
-    store.environments.update(draft.id, { instance })
-    await watch.measure('introduce', () => introduce(engine, draft, instance))
-    await watch.measure('hooks', () => runForkHooks(engine, draft, instance))
+    const meet = (instance: Instance) => introduce(engine, record, instance)
+    const instance =
+      (spare && (await watch.measure('wake', () => runSpare(engine, record, spare, meet)))) ??
+      (await materialize(engine, record, snapshot, watch))
+    await watch.measure('hooks', () => runForkHooks(engine, record, instance))
     killPoint('fork:alive')
-    store.transaction(() => {
+    return store.transaction(() => {
       store.journal.finish(operation, { phases: watch.phases })
-      store.environments.update(draft.id, { status: 'running' })
+      return store.environments.update(record.id, { status: 'running', instance })
     })
   } catch (error) {
-    await backend.destroy(draft.id)
-    store.environments.remove(draft.id)
+    await engine.backend(record.backend).destroy(record.id)
+    store.environments.remove(record.id)
     store.journal.fail(operation, error)
     throw error
   }
+}
+
+/** Writes down what is about to happen. What was prepared comes with its id. */
+function begin(engine: Engine, draft: EnvironmentRecord, snapshot: SnapshotRecord): Begun {
+  const { store } = engine
+  return store.transaction(() => {
+    // From now on the snapshot has this environment on it, and `prune` leaves it alone.
+    requireReady(store.snapshots.resolve(snapshot.id))
+    const spare = takeForFork(engine, snapshot.id)
+    const id = spare?.environmentId ?? draft.id
+    const hostname = hostnameOf(draft.name, id)
+    const record = { ...draft, id, hostname, instance: spare?.instance ?? null }
+    store.environments.insert(record)
+    const operation = store.journal.begin('fork', id, { from: snapshot.id })
+    const lease = store.leases.tryAcquire(`env:${id}`, 'fork')
+    if (!lease) throw new ConflictError(`environment ${id} is in use`, { remedy: 'try again' })
+    return { record, spare, operation, lease }
+  })
+}
+
+async function materialize(
+  engine: Engine,
+  record: EnvironmentRecord,
+  snapshot: SnapshotRecord,
+  watch: Stopwatch,
+): Promise<Instance> {
+  const instance = await watch.measure('materialize', () =>
+    engine.backend(record.backend).materialize({
+      ...{ id: record.id, limits: record.limits, net: record.net, snapshot },
+      ...{ identity: identityOf(record), replaces: null },
+      role: 'copy',
+    }),
+  )
+  engine.store.environments.update(record.id, { instance })
+  await watch.measure('introduce', () => introduce(engine, record, instance))
+  return instance
 }

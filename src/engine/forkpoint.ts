@@ -2,7 +2,7 @@ import { hostFacts } from '../config/host-facts.ts'
 import type { Flags } from '../config/layers.ts'
 import { type LoadedSettings, loadSettings } from '../config/load-settings.ts'
 import type { EnvironmentStatus } from '../model/environment.ts'
-import type { SnapshotId } from '../model/ids.ts'
+import type { EnvironmentId, SnapshotId } from '../model/ids.ts'
 import type { SnapshotRecord } from '../model/snapshot.ts'
 import { type Compaction, compact, headsOf } from './compact.ts'
 import { type CreateOptions, create } from './create.ts'
@@ -25,6 +25,19 @@ export interface OpenOptions {
   readonly settings?: Flags
   /** a configuration file to read before the user's and the system's */
   readonly configPath?: string
+  /**
+   * `prepared` (default): likely next branches are made ready in the background, as `spares.count`
+   * says; `borrowed`: only those of other processes are used, as a process does that ends soon
+   */
+  readonly spares?: 'prepared' | 'borrowed'
+}
+
+/** A branch that is ready before anybody asked for it. */
+export interface Spare {
+  readonly kind: 'restore' | 'fork'
+  readonly snapshot: SnapshotId
+  /** the environment it would continue; of a fork, the id that the new one would have */
+  readonly environment: EnvironmentId
 }
 
 export interface ListOptions {
@@ -52,7 +65,8 @@ export class Forkpoint implements AsyncDisposable {
   /** Opens this machine's store, cleaning up after processes that were killed. */
   static async open(options: OpenOptions = {}): Promise<Forkpoint> {
     const { settings } = Forkpoint.settings(options)
-    return new Forkpoint(await openEngine(settings))
+    const { spares = 'prepared' } = options
+    return new Forkpoint(await openEngine(settings, { spares }))
   }
 
   /** The effective settings, and where each comes from. */
@@ -155,6 +169,19 @@ export class Forkpoint implements AsyncDisposable {
     const { snapshots } = this.#engine.store
     const ids = references.map((reference) => snapshots.resolve(reference).id)
     return await removeSnapshots(this.#engine, ids, options)
+  }
+
+  /** The branches that are ready now, whichever process made them, oldest first. */
+  async spares(): Promise<Spare[]> {
+    const ready = this.#engine.store.spares.list().filter(({ state }) => state === 'ready')
+    return ready.map(({ kind, snapshot, environmentId: environment }) => ({
+      ...{ kind, snapshot, environment },
+    }))
+  }
+
+  /** Waits until this process prepares nothing any more, for measurements. */
+  sparesReady(): Promise<void> {
+    return this.#engine.spares.settled()
   }
 
   /**

@@ -20,10 +20,11 @@ export async function createFromSnapshot(
   refuseWhatItHas(options)
   const { name, labels, signal } = options
   signal?.throwIfAborted()
-  const [made] = await fork(engine, engine.store.snapshots.resolve(reference), {
+  const { records } = await fork(engine, engine.store.snapshots.resolve(reference), {
     ...(name !== undefined && { name }),
     ...(labels !== undefined && { labels }),
   })
+  const [made] = records
   if (made === undefined) throw new Error('a fork of one made none')
   return made
 }

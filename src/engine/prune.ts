@@ -12,6 +12,7 @@ import {
   type RetentionRules,
 } from './history/retention.ts'
 import { releaseIfUnused } from './remove.ts'
+import { discardSpares } from './spares/discard.ts'
 
 export interface PruneOptions extends RetentionRules {
   /** only says what would be removed */
@@ -82,6 +83,7 @@ export async function completePrune(engine: Engine, operation: Operation): Promi
 async function removeOne(engine: Engine, id: SnapshotId): Promise<void> {
   const record = engine.store.snapshots.get(id)
   if (record === undefined) return
+  await discardSpares(engine, { snapshot: id })
   await engine.backend(record.backend).discard(id)
   killPoint('prune:discarded')
   engine.store.snapshots.remove(id)

@@ -8,6 +8,7 @@ import type { Engine } from './engine.ts'
 import { markDead } from './liveness.ts'
 import { completePrune } from './prune.ts'
 import { releaseIfUnused } from './remove.ts'
+import { discardAbandoned, retire } from './spares/discard.ts'
 
 /**
  * Puts the store and the machine in agreement after a process was killed or the machine went down:
@@ -17,6 +18,7 @@ import { releaseIfUnused } from './remove.ts'
  */
 export async function reconcile(engine: Engine): Promise<void> {
   if (engine.store.snapshots.list().length > 0) await engine.backend('native').ready()
+  await tried(() => discardAbandoned(engine))
   const recovered = await recoverAbandoned(engine)
   markDead(engine)
   const removed = await removeOrphans(engine)
@@ -68,7 +70,7 @@ async function putRight(engine: Engine, operation: Operation, id: EnvironmentId)
     return
   }
   // What was committed is in the record; every other life of the environment is not.
-  await backend.retire(id, record.instance)
+  await retire(engine, record, record.instance)
   await dropDraft(engine, record, operation)
   if (!record.instance) return
   environments.update(id, { status: await backend.inspect(id, record.instance) })
@@ -98,13 +100,17 @@ function isUndoneByRemoval(kind: string, record: EnvironmentRecord): boolean {
 }
 
 async function removeOrphans(engine: Engine): Promise<number> {
-  const { environments } = engine.store
+  const { environments, spares } = engine.store
   const backend = engine.backend('native')
   let count = 0
   // What is there is listed before the records are read: a record is always written first.
   for (const remnant of await backend.remnants()) {
     const record = environments.get(remnant.id)
-    const known = record?.instance && remnant.isPartOf(record.instance)
+    const instances = spares.list({ environmentId: remnant.id }).map(({ instance }) => instance)
+    // Which life a spare will be that is still being made, only its maker knows.
+    const known = [record?.instance ?? undefined, ...instances].some(
+      (instance) => instance === null || (instance && remnant.isPartOf(instance)),
+    )
     if (!known && (await removeOrphan(engine, remnant.id))) count += 1
   }
   return count
@@ -116,9 +122,7 @@ async function removeOrphan(engine: Engine, id: EnvironmentId): Promise<boolean>
   if (!lease) return false
   const record = engine.store.environments.get(id)
   return await tried(() =>
-    record
-      ? engine.backend(record.backend).retire(id, record.instance)
-      : engine.backend('native').destroy(id),
+    record ? retire(engine, record, record.instance) : engine.backend('native').destroy(id),
   )
 }
 

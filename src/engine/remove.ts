@@ -2,6 +2,7 @@ import type { BackendName } from '../model/environment.ts'
 import type { EnvironmentId } from '../model/ids.ts'
 import { killPoint } from '../system/kill-points.ts'
 import type { Engine } from './engine.ts'
+import { discardSpares } from './spares/discard.ts'
 
 /** Ends an environment and removes all it had. Safe to repeat: a killed removal is completed. */
 export async function remove(engine: Engine, id: EnvironmentId): Promise<void> {
@@ -16,6 +17,7 @@ export async function remove(engine: Engine, id: EnvironmentId): Promise<void> {
   killPoint('remove:recorded')
   await engine.connections.close(id)
   try {
+    await discardSpares(engine, { environmentId: id })
     await engine.backend(record.backend).destroy(id)
     store.environments.remove(id)
     killPoint('remove:forgotten')
@@ -33,6 +35,7 @@ export async function releaseIfUnused(engine: Engine, backend: BackendName): Pro
   const { environments, snapshots } = engine.store
   const unused = () => environments.list().length === 0
   if (!unused()) return
+  await discardSpares(engine)
   await engine.exclusively('volume', 'giving back the volume', async () => {
     // A create writes its record before it asks for the volume; cells of `doctor` have no record.
     const { remnants, release } = engine.backend(backend)

@@ -3,10 +3,13 @@ import { ConflictError } from '../model/errors.ts'
 import type { EnvironmentId } from '../model/ids.ts'
 import type { SnapshotRecord } from '../model/snapshot.ts'
 import { killPoint } from '../system/kill-points.ts'
-import { stopwatch } from '../system/stopwatch.ts'
+import { type Stopwatch, stopwatch } from '../system/stopwatch.ts'
 import { greet, introduce } from './agents.ts'
 import type { Engine } from './engine.ts'
 import { identityOf } from './identity.ts'
+import { retire } from './spares/discard.ts'
+import { runSpare, takeForRestore } from './spares/take.ts'
+import { afterRestore } from './spares/wants.ts'
 
 /**
  * Makes an environment what a snapshot holds. It keeps its id; the replacement is alive before the
@@ -18,7 +21,10 @@ export async function restore(
   reference: string,
 ): Promise<EnvironmentRecord> {
   await using _lease = await engine.store.leases.acquire(`env:${id}`, 'restore')
-  return await exchange(engine, id, engine.store.snapshots.resolve(reference), 'restore')
+  const snapshot = engine.store.snapshots.resolve(reference)
+  const restored = await exchange(engine, id, snapshot, 'restore')
+  engine.spares.want(afterRestore(snapshot.id, id))
+  return restored
 }
 
 /** Brings an environment back that has no processes: released, or dead after a reboot. */
@@ -43,22 +49,20 @@ export async function exchange(
   const { store } = engine
   const record = store.environments.resolve(id)
   const backend = engine.backend(record.backend)
-  const operation = store.transaction(() => {
+  await engine.spares.underWay({ kind: 'restore', snapshot: snapshot.id, environmentId: id })
+  const { operation, spare } = store.transaction(() => {
     // What is ready now stays: `prune` leaves alone what an open operation reads.
     requireReady(store.snapshots.resolve(snapshot.id))
-    return store.journal.begin(kind, id, { from: snapshot.id })
+    const operation = store.journal.begin(kind, id, { from: snapshot.id })
+    return { operation, spare: takeForRestore(engine, id, snapshot.id) }
   })
   const watch = stopwatch()
   killPoint(`${kind}:begun`)
   try {
-    const next = await watch.measure('materialize', () =>
-      backend.materialize({
-        ...{ id, limits: record.limits, net: record.net, snapshot },
-        ...{ identity: identityOf(record), replaces: record.instance },
-        role: 'copy',
-      }),
-    )
-    await watch.measure('settle', () => settle(engine, record, next, snapshot))
+    const meet = (instance: Instance) => settle(engine, record, instance, snapshot)
+    const next =
+      (spare && (await watch.measure('wake', () => runSpare(engine, record, spare, meet)))) ??
+      (await materialize(engine, record, snapshot, watch))
     killPoint(`${kind}:alive`)
     const exchanged = store.transaction(() => {
       store.journal.finish(operation, { phases: watch.phases })
@@ -66,13 +70,30 @@ export async function exchange(
     })
     killPoint(`${kind}:committed`)
     await engine.connections.close(id)
-    if (record.instance) await backend.end(id, record.instance)
+    if (record.instance) engine.background.start(backend.end(id, record.instance))
     return exchanged
   } catch (error) {
-    await backend.retire(id, record.instance)
+    await retire(engine, record, record.instance)
     store.journal.fail(operation, error)
     throw error
   }
+}
+
+async function materialize(
+  engine: Engine,
+  record: EnvironmentRecord,
+  snapshot: SnapshotRecord,
+  watch: Stopwatch,
+): Promise<Instance> {
+  const next = await watch.measure('materialize', () =>
+    engine.backend(record.backend).materialize({
+      ...{ id: record.id, limits: record.limits, net: record.net, snapshot },
+      ...{ identity: identityOf(record), replaces: record.instance },
+      role: 'copy',
+    }),
+  )
+  await watch.measure('settle', () => settle(engine, record, next, snapshot))
+  return next
 }
 
 /** Waits for the agent, and makes it this environment's where it came from another's snapshot. */

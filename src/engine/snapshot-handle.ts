@@ -8,6 +8,7 @@ import type { Engine } from './engine.ts'
 import type { Environment } from './environment.ts'
 import type { ExportOptions } from './export.ts'
 import { type ForkOptions, fork } from './fork.ts'
+import { type Forks, forksOf } from './forks.ts'
 import type { RemovalOptions } from './history/removal.ts'
 import { removeSnapshots } from './prune.ts'
 import { labelSnapshot, whenReady } from './snapshot-record.ts'
@@ -61,6 +62,11 @@ export class Snapshot {
     return this.#record.timing
   }
 
+  /** How its processes come by their memory; undefined if it holds none. */
+  get memory(): SnapshotRecord['memory'] {
+    return this.#record.memory
+  }
+
   get labels(): SnapshotRecord['labels'] {
     return this.#record.labels
   }
@@ -75,10 +81,18 @@ export class Snapshot {
     return this
   }
 
-  /** New environments, each with files, memory, processes and an identity of its own. */
-  async fork(count = 1, options: Omit<ForkOptions, 'count'> = {}): Promise<Environment[]> {
-    const records = await fork(this.#engine, this.refresh().#record, { ...options, count })
-    return records.map(this.#open)
+  /**
+   * New environments, each with files, memory, processes and an identity of its own. Those that
+   * could be made are returned; `errors` tells of the others.
+   *
+   * @example
+   * const tries = await ready.fork(8, { name: 'try' })
+   * for (const error of tries.errors) console.error(error.message)
+   */
+  async fork(count = 1, options: Omit<ForkOptions, 'count'> = {}): Promise<Forks> {
+    const record = this.refresh().#record
+    const { records, errors } = await fork(this.#engine, record, { ...options, count })
+    return forksOf(records.map(this.#open), errors)
   }
 
   /**

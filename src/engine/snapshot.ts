@@ -9,6 +9,8 @@ import { closeConnections, greet } from './agents.ts'
 import type { Engine } from './engine.ts'
 import { identityOf } from './identity.ts'
 import { type LiveRecord, liveRecord } from './liveness.ts'
+import { retire } from './spares/discard.ts'
+import { afterSnapshot } from './spares/wants.ts'
 
 export interface SnapshotOptions {
   readonly name?: string
@@ -34,6 +36,7 @@ export async function snapshot(
 ): Promise<SnapshotRecord> {
   const taken = await despiteLateConnections(() => takeAlone(engine, id, options))
   const flushed = engine.flushes.start(taken)
+  engine.spares.want(afterSnapshot(taken))
   engine.squashes.start(taken)
   if (!options.durable) return taken
   await flushed
@@ -86,7 +89,7 @@ export async function release(engine: Engine, id: EnvironmentId): Promise<Snapsh
     const taken = await take(engine, draft, 'full')
     const ready = commit(engine, draft, taken, null)
     killPoint('release:committed')
-    await engine.backend(draft.record.backend).retire(id, null)
+    await retire(engine, draft.record, null)
     // Only the snapshot is left of the environment: it has to last.
     await engine.flushes.start(ready)
     return ready
@@ -214,7 +217,7 @@ function commit(
 async function undo(engine: Engine, { record, snapshot: draft }: Draft): Promise<void> {
   const { instance } = record
   const backend = engine.backend(record.backend)
-  await backend.retire(record.id, instance)
+  await retire(engine, record, instance)
   await backend.uncapture(record.id, instance, draft.id)
   if (record.status === 'paused') await backend.pause(record.id, instance)
   engine.store.snapshots.remove(draft.id)

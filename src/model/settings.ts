@@ -34,6 +34,13 @@ export interface Settings {
   readonly shell: {
     readonly program: string
   }
+  /** branches that are prepared before anybody asks for them */
+  readonly spares: {
+    /** how many a process keeps; 0: none are made or used */
+    readonly count: number
+    /** private memory that those of a process may take together */
+    readonly memoryBytes: number
+  }
   /** deny setuid programs such as sudo inside */
   readonly noNewPrivs: boolean
   /** path of the CRIU to use; null: the one that the probe finds */

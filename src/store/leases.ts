@@ -32,6 +32,8 @@ export interface Leases {
   /** Undefined if somebody else holds it now. */
   tryAcquire(resource: string, what: string): Lease | undefined
   holder(resource: string): LeaseHolder | undefined
+  /** what is held through this store now */
+  held(): string[]
   releaseAll(): void
 }
 
@@ -87,6 +89,7 @@ export function leases(db: Database): Leases {
         await pause(Math.min(unevenMs, leftMs), signal)
       }
     },
+    held: () => [...held].map(({ resource }) => resource),
     releaseAll: () => {
       for (const lease of held) lease.release()
     },

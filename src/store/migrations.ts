@@ -62,6 +62,23 @@ export const migrations: readonly string[] = [
     what TEXT NOT NULL
   ) STRICT;
   `,
+  `
+  CREATE TABLE spares (
+    id TEXT PRIMARY KEY,
+    kind TEXT NOT NULL,
+    -- not references: they never keep a snapshot or an environment from being removed
+    snapshot TEXT NOT NULL,
+    environment_id TEXT NOT NULL,
+    state TEXT NOT NULL,
+    owner_pid INTEGER NOT NULL,
+    owner_start INTEGER NOT NULL,
+    owner_boot TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    memory_bytes INTEGER NOT NULL,
+    doc TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX spares_by_snapshot ON spares (snapshot);
+  `,
 ]
 
 /** Brings the database up to date; of several processes at once, one does it and the rest wait. */

@@ -4,6 +4,7 @@ import { type Environments, environments } from './environments.ts'
 import { type Journal, journal } from './journal.ts'
 import { type Leases, leases } from './leases.ts'
 import { type Snapshots, snapshots } from './snapshots.ts'
+import { type Spares, spares } from './spares.ts'
 
 /** Everything Forkpoint remembers. Several processes may have the same home open. */
 export interface Store extends Disposable, AsyncDisposable {
@@ -11,6 +12,7 @@ export interface Store extends Disposable, AsyncDisposable {
   readonly environments: Environments
   readonly snapshots: Snapshots
   readonly journal: Journal
+  readonly spares: Spares
   readonly leases: Leases
   /** All the changes of `work`, or none. It must not wait: the whole store is locked meanwhile. */
   transaction<T>(work: () => T): T
@@ -36,6 +38,7 @@ export function openStore(home: string): Store {
     environments: environments(db),
     snapshots: snapshots(db),
     journal: journal(db),
+    spares: spares(db),
     leases: held,
     transaction: db.transaction,
     close,

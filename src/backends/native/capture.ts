@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises'
+import { mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { MemoryMode } from '../../model/environment.ts'
 import type { EnvironmentId, SnapshotId } from '../../model/ids.ts'
@@ -82,9 +82,7 @@ export async function capture(
     judge(),
     watch.measure('dump', () =>
       dumpDespiteLostNames(workers, {
-        pid: instance.process.pid,
-        images,
-        cgroup: cgroups[0] ?? '',
+        ...{ pid: instance.process.pid, images, cgroup: cgroups[0] ?? '' },
       }),
     ),
   ])
@@ -150,7 +148,7 @@ export async function captureFiles(
     await watch.measure('thaw', () => thaw(cgroups))
   }
   const layers = [layer, ...instance.layers]
-  const image = { kind: 'native', captured: ['filesystem'], layers, pinned: false } as const
+  const image: NativeImage = { kind: 'native', captured: ['filesystem'], layers, pinned: false }
   return { image, imagesBytes: 0, memory: null, frozenAt }
 }
 

@@ -16,6 +16,7 @@ import { retakeLocks } from './lost-locks.ts'
 import { allow, ensureNat, freeLink, interfaceName } from './nat.ts'
 import type { Native } from './native.ts'
 import { cgroupName, type EnvironmentPlaces } from './places.ts'
+import { takeSlot } from './slots.ts'
 
 export interface Launch extends Pick<EnvironmentRecord, 'id' | 'limits' | 'net'> {
   readonly identity: Identity
@@ -27,6 +28,10 @@ export interface Launch extends Pick<EnvironmentRecord, 'id' | 'limits' | 'net'>
   readonly pages: string | null
   /** the life of the same environment that this one takes over from: it keeps its address */
   readonly replaces: NativeInstance | null
+  /** which life it is; absent: the next one */
+  readonly slot?: number
+  /** `frozen`: what is restored waits before its first instruction; absent: it runs */
+  readonly begins?: 'running' | 'frozen'
 }
 
 type Agent = Pick<NativeInstance, 'process' | 'socket'>
@@ -34,10 +39,10 @@ type Agent = Pick<NativeInstance, 'process' | 'socket'>
 /** Brings one environment to life, beside whatever else is alive of it. */
 export async function launch(native: Native, spec: Launch): Promise<NativeInstance> {
   const { places, settings, layout } = native
-  // Later than any slot before, also after a crash; one lease holder at a time makes them.
-  const slot = Date.now()
+  const making = 'making the directories of an environment'
+  const slot = spec.slot ?? (await explained(making, () => takeSlot(places, spec.id)))
   const place = places.slot(spec.id, slot)
-  await explained('making the directories of an environment', async () => {
+  await explained(making, async () => {
     await makeDirectories(place, settings.ids.base)
     await writeIdentity(place, spec.identity, settings.ids.base)
   })
@@ -55,7 +60,7 @@ export async function launch(native: Native, spec: Launch): Promise<NativeInstan
     }
     return spec.images === null
       ? startCell(place, cell)
-      : restoreCell(native, place, cell, spec.images)
+      : restoreCell(native, place, cell, spec.images, spec.begins ?? 'running')
   }
   const { agent, net } = await linked(native, spec, place, start)
   killPoint('launch:alive')
@@ -92,13 +97,14 @@ async function restoreCell(
   place: EnvironmentPlaces,
   cell: CellSpec,
   images: string,
+  begins: 'running' | 'frozen',
 ): Promise<Agent> {
   const lostLocks = await lostLocksOf(images)
   const { pid, socket } = await restore(native.workers, cell, {
     ...{ images, socket: place.socket },
-    start: lostLocks.length > 0 ? 'frozen' : 'running',
+    start: lostLocks.length > 0 ? 'frozen' : begins,
   })
-  if (lostLocks.length > 0) await retakeLocks(cell.cgroups[0] ?? '', lostLocks)
+  if (lostLocks.length > 0) await retakeLocks(cell.cgroups[0] ?? '', lostLocks, begins)
   const process = identify(pid)
   if (!process) throw new BackendError('the restored agent ended at once')
   return { process, socket }

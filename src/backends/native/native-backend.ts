@@ -1,12 +1,19 @@
 import { existsSync } from 'node:fs'
-import { readdir } from 'node:fs/promises'
+import { readdir, rmdir } from 'node:fs/promises'
 import type { Capability } from '../../model/capabilities.ts'
 import type { Instance } from '../../model/environment.ts'
 import { type EnvironmentId, isEnvironmentId } from '../../model/ids.ts'
 import { killPoint } from '../../system/kill-points.ts'
 import { isAlive } from '../../system/process-identity.ts'
 import { stopwatch } from '../../system/stopwatch.ts'
-import type { Backend, BackendContext, CreateSpec, MaterializeSpec, Remnant } from '../backend.ts'
+import type {
+  Backend,
+  BackendContext,
+  CreateSpec,
+  MaterializeSpec,
+  PrepareSpec,
+  Remnant,
+} from '../backend.ts'
 import { capture, captureFiles, discard, imageOf, toImageRecord, uncapture } from './capture.ts'
 import { cgroupNames, freeze, isFrozen, removeCgroups, removeHomeCgroups, thaw } from './cgroup.ts'
 import { checkMachine } from './checks.ts'
@@ -23,7 +30,9 @@ import { holdingsOf } from './memory/holdings.ts'
 import { connectAgain, forget, interfaceName, removeInterface, removeNat } from './nat.ts'
 import { openNative } from './native.ts'
 import { slotOfCgroup } from './places.ts'
+import { privateMemory } from './private-memory.ts'
 import { removeTree } from './remove-tree.ts'
+import { takeSlot } from './slots.ts'
 import { validateSource } from './sources.ts'
 import { overCurrentLayers } from './squash/current-layers.ts'
 import {
@@ -89,9 +98,37 @@ export function nativeBackend(context: BackendContext): Backend {
     return toRecord(instance)
   }
 
+  async function prepare({ snapshot, ...spec }: PrepareSpec): Promise<Instance> {
+    await open()
+    await verifyManifest(places.snapshot(snapshot.id))
+    const images = await imagesFor(places.snapshot(snapshot.id), 'copy')
+    const slot = await takeSlot(places, spec.id)
+    const { layers } = imageOf(snapshot)
+    const pages = existing(places.pages(snapshot.id))
+    try {
+      return toRecord(
+        await launch(native, {
+          ...{ ...spec, layers, images, pages, slot, replaces: null, begins: 'frozen' },
+        }),
+      )
+    } catch (error) {
+      await endSlot(spec.id, slot)
+      throw error
+    }
+  }
+
+  async function wake(id: EnvironmentId, instance: Instance): Promise<boolean> {
+    const groups = groupsOf(id, instance)
+    if (!isAlive(fromRecord(instance).process) || !(await isFrozen(groups))) return false
+    await thaw(groups)
+    return true
+  }
+
   async function endSlot(id: EnvironmentId, slot: number): Promise<void> {
     await removeCgroups(native.cgroups(id, slot))
     await removeTree(places.slot(id, slot).dir)
+    // Fails as long as another life has a directory there.
+    await rmdir(places.env(id)).catch(() => {})
   }
 
   async function retire(id: EnvironmentId, keep: Instance | null): Promise<void> {
@@ -161,8 +198,8 @@ export function nativeBackend(context: BackendContext): Backend {
         mode === 'full'
           ? capture(native, { id, instance, snapshot, memory: memoryMode }, watch)
           : captureFiles(native, { id, instance, snapshot }, watch)
-      const { image: sealed, ...taken } = await tellingFull(places.data, 'taking a snapshot', take)
-      const image = await overCurrentLayers(sealed, instance.layers, head)
+      const { image: own, ...taken } = await tellingFull(places.data, 'taking a snapshot', take)
+      const image = await overCurrentLayers(own, instance.layers, head)
       return {
         ...taken,
         ...{ image: toImageRecord(image), captured: image.captured, phases: watch.phases },
@@ -170,6 +207,9 @@ export function nativeBackend(context: BackendContext): Backend {
     },
     uncapture: (id, instance, snapshot) => uncapture(native, id, fromRecord(instance), snapshot),
     materialize,
+    prepare,
+    wake,
+    privateBytes: (id, instance) => privateMemory(groupsOf(id, instance)[0] ?? ''),
     end: (id, instance) => endSlot(id, fromRecord(instance).slot),
     retire,
     destroy,

@@ -1,0 +1,41 @@
+import { readFileSync } from 'node:fs'
+
+/** How scarce memory is on this machine. */
+export interface MemoryReading {
+  readonly availableBytes: number
+  readonly totalBytes: number
+  /** share of the last ten seconds in which some process waited for memory, in percent */
+  readonly stalledPercent: number
+}
+
+const leastAvailable = 0.1
+/** Measured: swapping or reclaiming in earnest is far above, an idle or a building machine at 0. */
+const mostStalledPercent = 10
+
+export function isUnderPressure(reading: MemoryReading): boolean {
+  const { availableBytes, totalBytes, stalledPercent } = reading
+  return availableBytes < totalBytes * leastAvailable || stalledPercent > mostStalledPercent
+}
+
+export function readMemory(): MemoryReading {
+  return parseReading(read('/proc/meminfo'), read('/proc/pressure/memory'))
+}
+
+/** A kernel without pressure information has an empty second text. */
+export function parseReading(meminfo: string, pressure: string): MemoryReading {
+  const kib = (field: string) =>
+    Number(new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(meminfo)?.[1] ?? 0)
+  return {
+    availableBytes: kib('MemAvailable') * 1024,
+    totalBytes: kib('MemTotal') * 1024,
+    stalledPercent: Number(/^some avg10=([\d.]+)/m.exec(pressure)?.[1] ?? 0),
+  }
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return ''
+  }
+}
