@@ -107,7 +107,7 @@ export interface HeldPages {
   /** the same in every snapshot that has it */
   readonly name: string
   readonly bytes: number
-  /** how many snapshots have it */
+  /** how many snapshots and environments have it */
   readonly holders: number
   /** whether it was written with this one */
   readonly own: boolean
@@ -232,6 +232,10 @@ export interface Backend {
   discard(snapshot: SnapshotId): Promise<void>
   /** flushes a snapshot to disk; says how large its files are */
   flush(snapshot: SnapshotRecord): Promise<{ filesBytes: number }>
+  /** makes memory that a snapshot has from others its own; the bytes it has then, null if it had none */
+  gatherMemory(snapshot: SnapshotRecord): Promise<number | null>
+  /** removes what gathering replaced, or left unfinished; nobody may be reading it */
+  dropStaleMemory(snapshot: SnapshotId): Promise<void>
   /** what it has of processes on disk, and with whom */
   holdings(snapshot: SnapshotRecord): Promise<SnapshotHoldings>
   /** whether a snapshot has so many layers that some should become one */

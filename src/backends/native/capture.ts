@@ -64,14 +64,14 @@ export async function capture(
   { id, instance, snapshot, memory: mode }: Subject & { readonly memory: MemoryMode },
   watch: Stopwatch,
 ): Promise<Capture> {
-  const { places, workers } = native
+  const { places, settings, workers } = native
   const cgroups = native.cgroups(id, instance.slot)
   const images = join(places.snapshot(snapshot), 'images')
   workers.prepare()
   refuseTraced(cgroups[0] ?? '')
   // What CRIU restores reads some of them as the sandbox's root.
   await mkdir(images, { recursive: true, mode: 0o711 })
-  const judge = () => judgeProcesses(places, cgroups[0] ?? '', mode)
+  const judge = () => judgeProcesses(settings, cgroups[0] ?? '', mode)
   // Programs that were never seen are read before the freeze; then it is a matter of a moment.
   await watch.measure('judge', judge)
   const frozenAt = performance.now()
@@ -89,7 +89,7 @@ export async function capture(
   const memory = await watch.measure('surgery', async () => {
     await nameLinkRemaps(images, instance.process.pid)
     await repairImages(images)
-    const from = instance.pages
+    const from = places.slot(id, instance.slot).pages
     const pages = places.pages(snapshot)
     const shared = await shareDump({ snapshot, images, pages, from, mode, verdicts })
     await makeCopyVariant(places.snapshot(snapshot), images)

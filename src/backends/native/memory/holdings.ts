@@ -2,14 +2,15 @@ import { join } from 'node:path'
 import type { SnapshotId } from '../../../model/ids.ts'
 import type { SnapshotHoldings } from '../../backend.ts'
 import type { Places } from '../places.ts'
+import { currentHome } from './generation.ts'
 import { isOwnPages, listFiles } from './pages-files.ts'
 
 export async function holdingsOf(places: Places, snapshot: SnapshotId): Promise<SnapshotHoldings> {
-  const dir = places.snapshot(snapshot)
+  const dir = await currentHome(places.snapshot(snapshot))
   const [images, copies, pages] = await Promise.all([
     listFiles(join(dir, 'images')),
     listFiles(join(dir, 'copies')),
-    listFiles(places.pages(snapshot)),
+    listFiles(join(dir, 'pages')),
   ])
   // Most of the images for copies are other names of the first ones.
   const own = [...images, ...copies.filter(({ links }) => links === 1)]

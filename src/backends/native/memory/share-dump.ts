@@ -1,14 +1,12 @@
-import { readFileSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { MemoryMode } from '../../../model/environment.ts'
 import type { SnapshotId } from '../../../model/ids.ts'
 import type { SnapshotMemory } from '../../../model/snapshot.ts'
 import { killPoint } from '../../../system/kill-points.ts'
-import type { SharingLimits } from '../images/memory/cuts.ts'
-import { tellMappingsApart } from '../images/memory/inheritance.ts'
 import { refuseUnknownImages } from '../images/version.ts'
-import { type DumpedProcess, dumpedProcesses, mmImage, pagesImage } from './dumped-processes.ts'
+import { type DumpedProcess, dumpedProcesses, pagesImage } from './dumped-processes.ts'
+import { apartInFamilies } from './families.ts'
 import { type KnownPages, knownPages, mappedBytes, neededPages } from './needed-pages.ts'
 import { linkPages, makePagesDirectory, pagesInside, takePages } from './pages-files.ts'
 import { planSharing, type Sharing } from './plan-sharing.ts'
@@ -19,6 +17,7 @@ import {
   replaceImage,
   replaceMemoryImages,
 } from './rewrite-images.ts'
+import { sharingLimits } from './sharing-limits.ts'
 import { type ImagedProcess, summarize } from './summary.ts'
 import type { Verdicts } from './verdicts.ts'
 
@@ -27,8 +26,8 @@ export interface Dump {
   readonly images: string
   /** directory for what the snapshot's processes will map */
   readonly pages: string
-  /** directory of what the dumped processes map; null if they map nothing */
-  readonly from: string | null
+  /** directory of what the dumped processes map */
+  readonly from: string
   readonly mode: MemoryMode
   readonly verdicts: Verdicts
 }
@@ -54,21 +53,6 @@ export async function shareDump(dump: Dump): Promise<SnapshotMemory> {
   return summarize(mode, imaged, verdicts, (mm) => mappedBytes(known, mm))
 }
 
-/** Makes sure that CRIU gives no child a part of its parent's memory; returns files.img for that. */
-async function apartInFamilies(
-  images: string,
-  files: Buffer,
-  processes: readonly ImagedProcess[],
-): Promise<Buffer> {
-  const pstree = await readFile(join(images, 'pstree.img'))
-  const memories = new Map(processes.map(({ pid, mm }) => [pid, mm]))
-  const told = tellMappingsApart({ pstree, memories, files })
-  if (told === null) return files
-  const changed = [...told.memories].map(([pid, mm]) => replaceImage(mmImage(images, pid), mm))
-  await Promise.all(changed)
-  return told.files
-}
-
 async function plan(
   { images, snapshot, verdicts }: Dump,
   files: Buffer,
@@ -79,12 +63,6 @@ async function plan(
   const mntId = allowed.length === 0 ? undefined : await mountOf(images, pagesInside)
   if (mntId === undefined) return { files, sharings: [] }
   return planSharing({ snapshot, files, mntId, processes: allowed, limits: sharingLimits() })
-}
-
-/** Half of what the kernel allows is left to what processes will map later. */
-function sharingLimits(): SharingLimits {
-  const most = Number(readFileSync('/proc/sys/vm/max_map_count', 'utf8'))
-  return { minRunPages: 16, mostVmas: Math.floor(most / 2) }
 }
 
 async function share({ process, memory, name }: Sharing, { images, pages }: Dump): Promise<void> {
