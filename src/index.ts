@@ -32,7 +32,7 @@ export type {
 } from './agent/terminals.ts'
 export type { TransferOptions, TransferProgress, TransferSummary } from './agent/transfer.ts'
 export type { UploadOptions } from './agent/upload.ts'
-export type { Check, CopyReport, InstanceStats } from './backends/backend.ts'
+export type { Check, CopyReport, InstanceStats, MemoryAccount } from './backends/backend.ts'
 export type { LoadedSettings, Origin } from './config/load-settings.ts'
 export type { ApplyConflict } from './engine/apply/plan.ts'
 export type { ApplyOptions, ApplyReport } from './engine/apply.ts'

@@ -36,8 +36,19 @@ export interface AgentAddress {
 
 export type InstanceState = 'running' | 'paused' | 'dead'
 
+/** What the processes of an environment have in memory. */
+export interface MemoryAccount {
+  /** written by them, or copied for them */
+  readonly privateBytes: number
+  /** mapped from their snapshots' pages, which other environments may map, too */
+  readonly sharedBytes: number
+  readonly totalBytes: number
+}
+
 export interface InstanceStats {
+  /** what counts towards the limit: with caches, and without what was in memory before */
   readonly memoryBytes: number
+  readonly memory: MemoryAccount
   readonly memoryLimitBytes: number | null
   /** CPU time used since it was made */
   readonly cpuMs: number
@@ -82,6 +93,24 @@ export interface CaptureResult {
   /** when the environment stopped, as `performance.now()` tells it */
   readonly frozenAt: number
   readonly phases: readonly { readonly name: string; readonly ms: number }[]
+}
+
+/** What a snapshot has of processes on disk, counted in blocks. */
+export interface SnapshotHoldings {
+  /** images that are its own alone */
+  readonly imagesBytes: number
+  readonly pages: readonly HeldPages[]
+}
+
+/** A file of memory that snapshots may have in common. */
+export interface HeldPages {
+  /** the same in every snapshot that has it */
+  readonly name: string
+  readonly bytes: number
+  /** how many snapshots and environments have it */
+  readonly holders: number
+  /** whether it was written with this one */
+  readonly own: boolean
 }
 
 /** Layers that were made of several, and how an image reads with them. */
@@ -206,6 +235,12 @@ export interface Backend {
   discard(snapshot: SnapshotId): Promise<void>
   /** flushes a snapshot to disk; says how large its files are */
   flush(snapshot: SnapshotRecord): Promise<{ filesBytes: number }>
+  /** makes memory that a snapshot has from others its own; the bytes it has then, null if it had none */
+  gatherMemory(snapshot: SnapshotRecord): Promise<number | null>
+  /** removes what gathering replaced, or left unfinished; nobody may be reading it */
+  dropStaleMemory(snapshot: SnapshotId): Promise<void>
+  /** what it has of processes on disk, and with whom */
+  holdings(snapshot: SnapshotRecord): Promise<SnapshotHoldings>
   /** whether a snapshot has so many layers that some should become one */
   squashDue(snapshot: SnapshotRecord): 'no' | 'due' | 'overdue'
   /** makes one layer of several where that is due; nothing that is there changes */

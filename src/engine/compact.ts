@@ -1,7 +1,8 @@
 import type { Backend, Squashed } from '../backends/backend.ts'
-import type { SnapshotId } from '../model/ids.ts'
+import { isSnapshotId, type SnapshotId } from '../model/ids.ts'
 import type { SnapshotRecord } from '../model/snapshot.ts'
 import type { Operation } from '../store/journal.ts'
+import type { Store } from '../store/open-store.ts'
 import { killPoint } from '../system/kill-points.ts'
 import type { Engine } from './engine.ts'
 import { requireReady } from './restore.ts'
@@ -16,13 +17,52 @@ export interface Compaction {
   readonly layersAfter: number
   /** written for it */
   readonly bytes: number
+  /** of memory that is in files of its own now; 0 if it was already */
+  readonly memoryBytes: number
 }
 
-/** Folds all that a snapshot and those it came from sealed into one layer. */
+/** Folds all that a snapshot and those it came from sealed into one layer, and its memory into one file. */
 export async function compact(engine: Engine, id: SnapshotId): Promise<Compaction> {
   await engine.squashes.stop()
+  // A flush reads the images that are about to be replaced.
+  await engine.flushes.start(engine.store.snapshots.resolve(id))
   await using _lease = await engine.store.leases.acquire(squashLease, 'compacting')
-  return await rewriteLayers(engine, id, (backend, snapshot) => backend.compact(snapshot))
+  const merge = (backend: Backend, snapshot: SnapshotRecord) => backend.compact(snapshot)
+  const layers = await rewriteLayers(engine, id, merge)
+  return { ...layers, memoryBytes: await gatherMemory(engine, id) }
+}
+
+/** Like layers, under an operation that keeps the snapshot; what was replaced goes when nobody reads it. */
+async function gatherMemory(engine: Engine, id: SnapshotId): Promise<number> {
+  const { store } = engine
+  const { snapshot, operation } = begin(store, id)
+  const backend = engine.backend(snapshot.backend)
+  try {
+    const imagesBytes = await backend.gatherMemory(snapshot)
+    killPoint('squash:gathered')
+    store.transaction(() => {
+      const { sizes } = store.snapshots.resolve(id)
+      if (imagesBytes !== null) store.snapshots.update(id, { sizes: { ...sizes, imagesBytes } })
+      store.journal.finish(operation)
+    })
+    await dropStaleMemory(engine, id)
+    return imagesBytes ?? 0
+  } catch (error) {
+    store.journal.fail(operation, error)
+    throw error
+  }
+}
+
+/** Whoever begins to read a snapshot after this look reads what is current. */
+async function dropStaleMemory(
+  { store, backend }: Engine,
+  id: SnapshotId,
+  own?: Operation,
+): Promise<void> {
+  const record = store.snapshots.get(id)
+  const others = store.journal.open().filter((operation) => operation.id !== own?.id)
+  if (!record || others.some(({ payload }) => payload.from === id)) return
+  await backend(record.backend).dropStaleMemory(id)
 }
 
 /** The snapshots that environments go on from, each once. */
@@ -36,13 +76,9 @@ export async function rewriteLayers(
   engine: Engine,
   id: SnapshotId,
   merge: (backend: Backend, of: SnapshotRecord) => Promise<Squashed>,
-): Promise<Compaction> {
+): Promise<Omit<Compaction, 'memoryBytes'>> {
   const { store } = engine
-  const { snapshot, operation } = store.transaction(() => {
-    const snapshot = store.snapshots.resolve(id)
-    requireReady(snapshot)
-    return { snapshot, operation: store.journal.begin('squash', null, { from: id }) }
-  })
+  const { snapshot, operation } = begin(store, id)
   killPoint('squash:begun')
   const backend = engine.backend(snapshot.backend)
   try {
@@ -59,6 +95,14 @@ export async function rewriteLayers(
     store.journal.fail(operation, error)
     throw error
   }
+}
+
+function begin(store: Store, id: SnapshotId): { snapshot: SnapshotRecord; operation: Operation } {
+  return store.transaction(() => {
+    const snapshot = store.snapshots.resolve(id)
+    requireReady(snapshot)
+    return { snapshot, operation: store.journal.begin('squash', null, { from: id }) }
+  })
 }
 
 /** Every snapshot that has the merged layers in its list gets the shorter one. */
@@ -84,10 +128,12 @@ function record(
 }
 
 /** After a crash: what was merged and not recorded goes; it is due again after the next snapshot. */
-export async function discardUnrecorded(engine: Engine): Promise<void> {
+export async function discardUnrecorded(engine: Engine, operation: Operation): Promise<void> {
   using held = engine.store.leases.tryAcquire(squashLease, 'removing what a squash left over')
   if (!held) return
   const records = engine.store.snapshots.list()
   const recorded = new Set(records.flatMap(({ sizes }) => Object.keys(sizes.squashed ?? {})))
   await engine.backend('native').discardUnrecorded(recorded)
+  const { from } = operation.payload
+  if (isSnapshotId(from)) await dropStaleMemory(engine, from, operation)
 }

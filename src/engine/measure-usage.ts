@@ -1,4 +1,6 @@
+import type { SnapshotHoldings } from '../backends/backend.ts'
 import type { EnvironmentRecord } from '../model/environment.ts'
+import type { SnapshotRecord } from '../model/snapshot.ts'
 import type { Engine } from './engine.ts'
 import { type EnvironmentUsage, type Usage, usageOf } from './history/usage.ts'
 import { markDead } from './liveness.ts'
@@ -12,13 +14,22 @@ export async function measureUsage(engine: Engine): Promise<Usage> {
     ...(await environmentUsage(engine, record)),
     layers: layersUnder(engine, record),
   }))
-  return usageOf(
-    snapshots.list().map((record) => ({
-      ...record,
-      layers: engine.backend(record.backend).layersOf(record.image),
-    })),
-    await Promise.all(measured),
-  )
+  const used = snapshots.list().map(async (record) => ({
+    ...record,
+    layers: engine.backend(record.backend).layersOf(record.image),
+    held: await holdingsOf(engine, record),
+  }))
+  return usageOf(await Promise.all(used), await Promise.all(measured))
+}
+
+/** Asked each time: who else has a snapshot's memory changes with every other snapshot. */
+function holdingsOf(
+  engine: Engine,
+  snapshot: SnapshotRecord,
+): SnapshotHoldings | Promise<SnapshotHoldings> {
+  const { status, backend, sizes } = snapshot
+  if (status !== 'ready') return { imagesBytes: sizes.imagesBytes, pages: [] }
+  return engine.backend(backend).holdings(snapshot)
 }
 
 /** What its files are mounted from, and what it would go on from if it had no processes. */

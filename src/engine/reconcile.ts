@@ -42,7 +42,7 @@ async function recover(engine: Engine, operation: Operation): Promise<void> {
   const { journal } = engine.store
   try {
     if (kind === 'prune') return await completePrune(engine, operation)
-    if (kind === 'squash') await discardUnrecorded(engine)
+    if (kind === 'squash') await discardUnrecorded(engine, operation)
     if (id !== null) {
       await engine.exclusively(`env:${id}`, `recovering ${kind}`, () =>
         putRight(engine, operation, id),

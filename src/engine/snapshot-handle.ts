@@ -62,6 +62,11 @@ export class Snapshot {
     return this.#record.timing
   }
 
+  /** How its processes come by their memory; undefined if it holds none. */
+  get memory(): SnapshotRecord['memory'] {
+    return this.#record.memory
+  }
+
   get labels(): SnapshotRecord['labels'] {
     return this.#record.labels
   }

@@ -52,6 +52,7 @@ export const killPoints = [
   'squash:merged',
   'squash:renamed',
   'squash:recorded',
+  'squash:gathered',
 ] as const
 
 export type KillPoint = (typeof killPoints)[number]

@@ -15,11 +15,10 @@ import { dropIndexLinks, restoreIndexLinks } from './index-links.ts'
 import type { NativeInstance } from './instance.ts'
 import { nameLinkRemaps, unnameLinkRemaps } from './link-remaps.ts'
 import { dumpDespiteLostNames } from './lost-names.ts'
-import { isOwnPages, listPages } from './memory/pages-files.ts'
+import { holdingsOf, ownBytes } from './memory/holdings.ts'
 import { shareDump } from './memory/share-dump.ts'
 import { judgeProcesses } from './memory/verdicts.ts'
 import type { Native } from './native.ts'
-import type { Places } from './places.ts'
 import { removeTree } from './remove-tree.ts'
 import { repairImages } from './repair-images.ts'
 import { copyUpper, seal, unseal } from './seal.ts'
@@ -65,14 +64,14 @@ export async function capture(
   { id, instance, snapshot, memory: mode }: Subject & { readonly memory: MemoryMode },
   watch: Stopwatch,
 ): Promise<Capture> {
-  const { places, workers } = native
+  const { places, settings, workers } = native
   const cgroups = native.cgroups(id, instance.slot)
   const images = join(places.snapshot(snapshot), 'images')
   workers.prepare()
   refuseTraced(cgroups[0] ?? '')
   // What CRIU restores reads some of them as the sandbox's root.
   await mkdir(images, { recursive: true, mode: 0o711 })
-  const judge = () => judgeProcesses(places, cgroups[0] ?? '', mode)
+  const judge = () => judgeProcesses(settings, cgroups[0] ?? '', mode)
   // Programs that were never seen are read before the freeze; then it is a matter of a moment.
   await watch.measure('judge', judge)
   const frozenAt = performance.now()
@@ -90,7 +89,7 @@ export async function capture(
   const memory = await watch.measure('surgery', async () => {
     await nameLinkRemaps(images, instance.process.pid)
     await repairImages(images)
-    const from = instance.pages
+    const from = places.slot(id, instance.slot).pages
     const pages = places.pages(snapshot)
     const shared = await shareDump({ snapshot, images, pages, from, mode, verdicts })
     await makeCopyVariant(places.snapshot(snapshot), images)
@@ -112,7 +111,7 @@ export async function capture(
       layers: [layer, ...instance.layers],
       pinned: watchesByHandle,
     },
-    imagesBytes: await imagesBytes(places, snapshot),
+    imagesBytes: ownBytes(await holdingsOf(places, snapshot)),
     ...{ memory, frozenAt },
   }
 }
@@ -179,12 +178,4 @@ export async function uncapture(
 export async function discard(native: Native, snapshot: SnapshotId): Promise<void> {
   await removeTree(native.places.snapshot(snapshot))
   await removeTree(native.places.sealed(snapshot))
-}
-
-/** What a snapshot wrote of its processes: images, and pages that no earlier one had. */
-async function imagesBytes(places: Places, snapshot: SnapshotId): Promise<number> {
-  const images = await listPages(join(places.snapshot(snapshot), 'images'))
-  const pages = await listPages(places.pages(snapshot))
-  const own = pages.filter(({ name }) => isOwnPages(name, snapshot))
-  return [...images, ...own].reduce((sum, { bytes }) => sum + bytes, 0)
 }

@@ -15,8 +15,6 @@ export interface NativeInstance {
   readonly socket: SocketIdentity
   readonly net: CellNet | null
   readonly layers: readonly Layer[]
-  /** directory of what its processes map their memory from; null: it was not from a snapshot */
-  readonly pages: string | null
 }
 
 const agentStartMs = 10_000
@@ -31,12 +29,11 @@ export function toRecord(instance: NativeInstance): Instance {
     socket: { dev: String(dev), ino: String(ino), birthtimeNs: String(birthtimeNs) },
     net: instance.net && { ...instance.net },
     layers: instance.layers.map((layer) => ({ ...layer })),
-    pages: instance.pages,
   }
 }
 
 export function fromRecord(record: Instance): NativeInstance {
-  const { slot, process, socket, net, layers, pages } = record as unknown as Omit<
+  const { slot, process, socket, net, layers } = record as unknown as Omit<
     NativeInstance,
     'socket'
   > & {
@@ -48,8 +45,6 @@ export function fromRecord(record: Instance): NativeInstance {
     process,
     net,
     layers,
-    // One that was started by an older version has none.
-    pages: pages ?? null,
     socket: {
       dev: BigInt(socket.dev),
       ino: BigInt(socket.ino),

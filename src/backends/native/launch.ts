@@ -11,8 +11,9 @@ import { makeDirectories, writeIdentity } from './environment-directory.ts'
 import { explained } from './host-failures.ts'
 import { lostLocksOf } from './images/lost-locks.ts'
 import { agentListening, type NativeInstance } from './instance.ts'
-import { ensureDevices, ensureNoPages } from './layers.ts'
+import { ensureDevices } from './layers.ts'
 import { retakeLocks } from './lost-locks.ts'
+import { linkAllPages } from './memory/pages-files.ts'
 import { allow, ensureNat, freeLink, interfaceName } from './nat.ts'
 import type { Native } from './native.ts'
 import { cgroupName, type EnvironmentPlaces } from './places.ts'
@@ -24,7 +25,7 @@ export interface Launch extends Pick<EnvironmentRecord, 'id' | 'limits' | 'net'>
   readonly layers: readonly Layer[]
   /** CRIU's images to continue from; null: a fresh agent */
   readonly images: string | null
-  /** directory of what those images map; null: nothing */
+  /** directory of what those images map, which the environment then has as well; null: nothing */
   readonly pages: string | null
   /** the life of the same environment that this one takes over from: it keeps its address */
   readonly replaces: NativeInstance | null
@@ -44,18 +45,18 @@ export async function launch(native: Native, spec: Launch): Promise<NativeInstan
   const place = places.slot(spec.id, slot)
   await explained(making, async () => {
     await makeDirectories(place, settings.ids.base)
+    if (spec.pages !== null) await linkAllPages(spec.pages, place.pages)
     await writeIdentity(place, spec.identity, settings.ids.base)
   })
   killPoint('launch:directories')
-  const [dev, pages, cgroups] = await Promise.all([
+  const [dev, cgroups] = await Promise.all([
     ensureDevices(places),
-    spec.pages ?? ensureNoPages(places),
     makeCgroups(layout, places.key, cgroupName(spec.id, slot), spec.limits),
   ])
   killPoint('launch:cgroups')
   const start = (net: CellNet | null): Promise<Agent> => {
     const cell: CellSpec = {
-      ...{ dir: place.dir, dev, pages, layers: spec.layers, cgroups, net },
+      ...{ dir: place.dir, dev, pages: place.pages, layers: spec.layers, cgroups, net },
       ...{ hostname: spec.identity.hostname, ids: settings.ids, noNewPrivs: settings.noNewPrivs },
     }
     return spec.images === null
@@ -64,7 +65,7 @@ export async function launch(native: Native, spec: Launch): Promise<NativeInstan
   }
   const { agent, net } = await linked(native, spec, place, start)
   killPoint('launch:alive')
-  return { kind: 'native', slot, ...agent, net, layers: spec.layers, pages: spec.pages }
+  return { kind: 'native', slot, ...agent, net, layers: spec.layers }
 }
 
 /** With a network, a new link; the lease is held until its interface shows its address as taken. */

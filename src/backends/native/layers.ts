@@ -88,12 +88,6 @@ export async function ensureDevices(places: Places): Promise<string> {
   return path
 }
 
-/** What an environment has in place of a snapshot's pages if it is not from one. */
-export async function ensureNoPages(places: Places): Promise<string> {
-  const { path } = await ensureLayer(places, 'no-pages', (dir) => chmod(dir, 0o700))
-  return path
-}
-
 /** Made under a temporary name and renamed: a layer is complete or not there. */
 async function ensureLayer(
   places: Places,

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { readdir, rmdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Capability } from '../../model/capabilities.ts'
 import type { Instance } from '../../model/environment.ts'
 import { type EnvironmentId, isEnvironmentId } from '../../model/ids.ts'
@@ -36,6 +37,9 @@ import { raiseKernelLimits } from './kernel-limits.ts'
 import { type Launch, launch } from './launch.ts'
 import { baseLayers } from './layers.ts'
 import { verifyManifest } from './manifest.ts'
+import { gatherMemory } from './memory/gather-memory.ts'
+import { currentHome, dropStale } from './memory/generation.ts'
+import { holdingsOf } from './memory/holdings.ts'
 import { connectAgain, forget, interfaceName, removeInterface, removeNat } from './nat.ts'
 import { openNative } from './native.ts'
 import { slotOfCgroup } from './places.ts'
@@ -60,11 +64,6 @@ const capabilities = new Set<Capability>([
   ...(['filesystem', 'processes', 'terminal', 'fork', 'restore'] as const),
   ...(['pause', 'nat', 'limits', 'ports'] as const),
 ])
-
-/** Snapshots of older versions have no pages, and nothing that would need them. */
-function existing(dir: string): string | null {
-  return existsSync(dir) ? dir : null
-}
 
 /** Namespaces, OverlayFS and CRIU on an ordinary kernel. */
 export function nativeBackend(context: BackendContext): Backend {
@@ -97,23 +96,25 @@ export function nativeBackend(context: BackendContext): Backend {
   }: MaterializeSpec): Promise<Instance> {
     await open()
     const image = imageOf(snapshot)
-    if (role === 'copy') await verifyManifest(places.snapshot(snapshot.id))
-    const images = await imagesFor(places.snapshot(snapshot.id), role)
+    const home = await currentHome(places.snapshot(snapshot.id))
+    if (role === 'copy') await verifyManifest(home)
+    const images = await imagesFor(home, role)
     const instance = await launchTold({
       ...{ ...spec, layers: image.layers, replaces: replaces && fromRecord(replaces) },
       images: image.captured.includes('processes') ? images : null,
-      pages: existing(places.pages(snapshot.id)),
+      pages: join(home, 'pages'),
     })
     return toRecord(instance)
   }
 
   async function prepare({ snapshot, ...spec }: PrepareSpec): Promise<Instance> {
     await open()
-    await verifyManifest(places.snapshot(snapshot.id))
-    const images = await imagesFor(places.snapshot(snapshot.id), 'copy')
+    const home = await currentHome(places.snapshot(snapshot.id))
+    await verifyManifest(home)
+    const images = await imagesFor(home, 'copy')
     const slot = await takeSlot(places, spec.id)
     const { layers } = imageOf(snapshot)
-    const pages = existing(places.pages(snapshot.id))
+    const pages = join(home, 'pages')
     try {
       return toRecord(
         await launch(native, {
@@ -236,6 +237,10 @@ export function nativeBackend(context: BackendContext): Backend {
       await discard(native, snapshot)
     },
     flush: (snapshot) => flush(native, snapshot),
+    gatherMemory: (snapshot) =>
+      tellingFull(places.data, 'compacting', () => gatherMemory(places, snapshot)),
+    dropStaleMemory: (id) => dropStale(places.snapshot(id)),
+    holdings: ({ id }) => holdingsOf(places, id),
     squashDue,
     squash: (snapshot, signal) => squash(native, snapshot, signal),
     compact: (snapshot) => tellingFull(places.data, 'compacting', () => fold(snapshot)),

@@ -21,8 +21,6 @@ export interface Places {
   snapshot(id: SnapshotId): string
   /** files that processes of a snapshot map their memory from */
   pages(id: SnapshotId): string
-  /** what was found out about programs, see `safety` */
-  readonly verdicts: string
   /** the files that a snapshot sealed */
   sealed(id: SnapshotId): string
 }
@@ -33,6 +31,8 @@ export interface EnvironmentPlaces {
   readonly work: string
   readonly run: string
   readonly stage: string
+  /** what its processes map their memory from */
+  readonly pages: string
   readonly socket: string
   /** there if it was given a network */
   readonly net: string
@@ -52,7 +52,6 @@ export function placesOf(home: string): Places {
     slot: (id, slot) => environmentPlaces(join(envs, id, String(slot))),
     snapshot: (id) => join(data, 'snapshots', id),
     pages: (id) => join(data, 'snapshots', id, 'pages'),
-    verdicts: join(home, 'verdicts'),
     sealed: (id) => join(data, 'layers', id),
   }
 }
@@ -65,6 +64,7 @@ function environmentPlaces(dir: string): EnvironmentPlaces {
     work: join(dir, 'work'),
     run,
     stage: join(dir, 'stage'),
+    pages: join(dir, 'pages'),
     socket: join(run, 'agent.sock'),
     net: join(dir, 'net'),
   }

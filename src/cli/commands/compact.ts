@@ -30,7 +30,13 @@ export const make: MakeCommand = (command, cli) =>
     ],
   )
 
-function sentence({ layersBefore, layersAfter, bytes }: Compaction, name: string): string {
-  if (layersBefore === layersAfter) return `${name} has nothing to fold`
-  return `folded ${layersBefore} layers of ${name} into one of ${formatBytes(bytes)}`
+function sentence(done: Compaction, name: string): string {
+  const { layersBefore, layersAfter, bytes, memoryBytes } = done
+  const folded = [
+    ...(layersBefore === layersAfter
+      ? []
+      : [`folded ${layersBefore} layers of ${name} into one of ${formatBytes(bytes)}`]),
+    ...(memoryBytes === 0 ? [] : [`gathered ${formatBytes(memoryBytes)} of memory of ${name}`]),
+  ]
+  return folded.join('\n') || `${name} has nothing to fold`
 }

@@ -75,6 +75,7 @@ describe('usage', () => {
     ...someSnapshot(number, null),
     sizes: { filesBytes, imagesBytes, ...(squashed && { squashed }) },
     layers,
+    held: { imagesBytes, pages: [] },
   })
   const [one, two, three] = [snapshotId(1), snapshotId(2), snapshotId(3)]
   const figures = ({ snapshots }: ReturnType<typeof usageOf>) =>
@@ -127,6 +128,38 @@ describe('usage', () => {
       memoryBytes: 7,
       uncounted: 0,
     })
+  })
+
+  test('counts memory that snapshots have in common once, for the one that wrote it', () => {
+    const file = (name: string, bytes: number, holders: number, own: boolean) => ({
+      ...{ name, bytes, holders, own },
+    })
+    const { snapshots, totals } = usageOf(
+      [
+        {
+          ...used(1, [one], [5, 0]),
+          held: { imagesBytes: 10, pages: [file('a', 1000, 2, true), file('b', 70, 1, true)] },
+        },
+        {
+          ...used(2, [two, one], [3, 0]),
+          held: {
+            imagesBytes: 20,
+            // What wrote `c` is gone: nobody else has it any more.
+            pages: [file('a', 1000, 2, false), file('c', 400, 1, false), file('d', 200, 1, true)],
+          },
+        },
+      ],
+      [],
+    )
+    expect(
+      snapshots.map(({ imagesBytes, ownBytes, sharedBytes, uniqueBytes }) => [
+        ...[imagesBytes, ownBytes, sharedBytes, uniqueBytes],
+      ]),
+    ).toEqual([
+      [1080, 1085, 0, 80],
+      [220, 223, 1405, 623],
+    ])
+    expect(totals.snapshotBytes).toBe(5 + 3 + 10 + 20 + 1000 + 70 + 400 + 200)
   })
 
   test('says unknown where files were not counted yet', () => {

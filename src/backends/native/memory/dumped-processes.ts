@@ -20,12 +20,16 @@ export async function dumpedProcesses(images: string): Promise<DumpedProcess[]> 
 
 async function dumpedProcess(images: string, pid: number): Promise<DumpedProcess> {
   const [mm, pagemap] = await Promise.all([
-    readFile(join(images, `mm-${pid}.img`)),
+    readFile(mmImage(images, pid)),
     readFile(join(images, `pagemap-${pid}.img`)),
   ])
   const pagesId = pagesIdOf(pagemap)
   const { size } = await stat(join(images, pagesImage(pagesId)))
   return { pid, mm, pagemap, pagesId, pagesBytes: size }
+}
+
+export function mmImage(images: string, pid: number): string {
+  return join(images, `mm-${pid}.img`)
 }
 
 export function pagesImage(pagesId: number): string {

@@ -1,3 +1,4 @@
+import { linkSync } from 'node:fs'
 import { chmod, link, mkdir, readdir, rename, stat, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import { BackendError } from '../../../model/errors.ts'
@@ -49,9 +50,8 @@ export async function extend(path: string, dataBytes: number): Promise<void> {
 }
 
 /** Another name for the same file: the number of its names is the number of its users. */
-export async function linkPages(from: string | null, name: string, to: string): Promise<void> {
+export async function linkPages(from: string, name: string, to: string): Promise<void> {
   try {
-    if (from === null) throw new Error('the environment did not start with any')
     await link(join(from, name), join(to, name))
   } catch (error) {
     throw new BackendError(`memory of the environment is missing: ${name}`, {
@@ -61,17 +61,24 @@ export async function linkPages(from: string | null, name: string, to: string): 
   }
 }
 
-export interface PagesFile {
+/** All that a snapshot has, for an environment that is made from it. */
+export async function linkAllPages(from: string, to: string): Promise<void> {
+  // A link takes 10 µs, and the way through the thread pool five times as long.
+  for (const name of await readdir(from).catch(() => [])) {
+    linkSync(join(from, name), join(to, name))
+  }
+}
+
+export interface ListedFile {
   readonly name: string
-  /** taken on disk, without the empty tail */
+  /** taken on disk; that is, without an empty tail */
   readonly bytes: number
   readonly size: number
-  /** how many snapshots have it */
   readonly links: number
 }
 
 /** Sorted by name; none if there is no such directory. */
-export async function listPages(dir: string): Promise<PagesFile[]> {
+export async function listFiles(dir: string): Promise<ListedFile[]> {
   const names = await readdir(dir).catch(() => [])
   const files = names.toSorted().map(async (name) => {
     const { blocks, size, nlink } = await stat(join(dir, name))

@@ -3,6 +3,7 @@ import { readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ByteRange, MemoryImages } from '../images/memory/pages.ts'
 import { mountAt } from '../images/mounts.ts'
+import { mmImage } from './dumped-processes.ts'
 
 /** The content of an image, whole or not at all; other names of the old one keep theirs. */
 export async function replaceImage(path: string, content: Buffer): Promise<void> {
@@ -16,7 +17,7 @@ export async function replaceMemoryImages(
   { mm, pagemap }: MemoryImages,
 ): Promise<void> {
   await Promise.all([
-    replaceImage(join(images, `mm-${pid}.img`), mm),
+    replaceImage(mmImage(images, pid), mm),
     replaceImage(join(images, `pagemap-${pid}.img`), pagemap),
   ])
 }

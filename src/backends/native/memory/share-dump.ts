@@ -1,14 +1,13 @@
-import { readFileSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { MemoryMode } from '../../../model/environment.ts'
 import type { SnapshotId } from '../../../model/ids.ts'
 import type { SnapshotMemory } from '../../../model/snapshot.ts'
 import { killPoint } from '../../../system/kill-points.ts'
-import type { SharingLimits } from '../images/memory/cuts.ts'
 import { refuseUnknownImages } from '../images/version.ts'
 import { type DumpedProcess, dumpedProcesses, pagesImage } from './dumped-processes.ts'
-import { knownPages, mappedBytes, neededPages } from './needed-pages.ts'
+import { apartInFamilies } from './families.ts'
+import { type KnownPages, knownPages, mappedBytes, neededPages } from './needed-pages.ts'
 import { linkPages, makePagesDirectory, pagesInside, takePages } from './pages-files.ts'
 import { planSharing, type Sharing } from './plan-sharing.ts'
 import {
@@ -18,6 +17,7 @@ import {
   replaceImage,
   replaceMemoryImages,
 } from './rewrite-images.ts'
+import { sharingLimits } from './sharing-limits.ts'
 import { type ImagedProcess, summarize } from './summary.ts'
 import type { Verdicts } from './verdicts.ts'
 
@@ -26,8 +26,8 @@ export interface Dump {
   readonly images: string
   /** directory for what the snapshot's processes will map */
   readonly pages: string
-  /** directory of what the dumped processes map; null if they map nothing */
-  readonly from: string | null
+  /** directory of what the dumped processes map */
+  readonly from: string
   readonly mode: MemoryMode
   readonly verdicts: Verdicts
 }
@@ -45,10 +45,11 @@ export async function shareDump(dump: Dump): Promise<SnapshotMemory> {
   const { files, sharings } = await plan(dump, before, processes)
   await Promise.all(sharings.map((sharing) => share(sharing, dump)))
   killPoint('snapshot:shared')
-  if (files !== before) await replaceImage(join(images, 'files.img'), files)
   const imaged = processes.map((process) => afterSharing(process, sharings))
-  await linkOlder(dump, files, imaged, new Set(sharings.map(({ name }) => name)))
   const known = knownPages(files)
+  const apart = known.size > 0 ? await apartInFamilies(images, files, imaged) : files
+  if (apart !== before) await replaceImage(join(images, 'files.img'), apart)
+  await linkOlder(dump, known, imaged, new Set(sharings.map(({ name }) => name)))
   return summarize(mode, imaged, verdicts, (mm) => mappedBytes(known, mm))
 }
 
@@ -62,12 +63,6 @@ async function plan(
   const mntId = allowed.length === 0 ? undefined : await mountOf(images, pagesInside)
   if (mntId === undefined) return { files, sharings: [] }
   return planSharing({ snapshot, files, mntId, processes: allowed, limits: sharingLimits() })
-}
-
-/** Half of what the kernel allows is left to what processes will map later. */
-function sharingLimits(): SharingLimits {
-  const most = Number(readFileSync('/proc/sys/vm/max_map_count', 'utf8'))
-  return { minRunPages: 16, mostVmas: Math.floor(most / 2) }
 }
 
 async function share({ process, memory, name }: Sharing, { images, pages }: Dump): Promise<void> {
@@ -93,11 +88,10 @@ function afterSharing(
 /** What the processes map of earlier snapshots belongs to this one as well. */
 async function linkOlder(
   { images, pages, from }: Dump,
-  files: Buffer,
+  known: KnownPages,
   processes: readonly ImagedProcess[],
   own: ReadonlySet<string>,
 ): Promise<void> {
-  const known = knownPages(files)
   if (known.size === own.size) return
   const mms = processes.map(({ mm }) => mm)
   const needed = neededPages(known, mms, await readFdinfos(images))

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { MemoryMode } from '../../../model/environment.ts'
-import type { Places } from '../places.ts'
+import type { Settings } from '../../../model/settings.ts'
 import { judgeEnvironment } from '../safety/judge-environment.ts'
 import { pagesInside } from './pages-files.ts'
 
@@ -16,13 +16,14 @@ export interface Verdict {
 export type Verdicts = ReadonlyMap<number, Verdict>
 
 export async function judgeProcesses(
-  places: Places,
+  { runtime }: Pick<Settings, 'runtime'>,
   cgroup: string,
   mode: MemoryMode,
 ): Promise<Verdicts> {
   const lines = readFileSync(join(cgroup, 'cgroup.procs'), 'utf8').split('\n')
   const judged = await judgeEnvironment(lines.filter(Boolean).map(Number), {
-    cacheDirectory: places.verdicts,
+    // They are about programs, whatever the home: all homes with the same tools share them.
+    cacheDirectory: join(runtime, 'verdicts'),
     isOwn: (path) => path.startsWith(`${pagesInside}/`),
   })
   return new Map(
