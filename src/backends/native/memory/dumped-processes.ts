@@ -1,5 +1,5 @@
-import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { readdir, readFile, stat } from '../../../system/quick-fs.ts'
 import { pagesIdOf } from '../images/memory/pagemap.ts'
 import type { MemoryImages } from '../images/memory/pages.ts'
 

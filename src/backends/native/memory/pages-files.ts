@@ -1,8 +1,8 @@
 import { linkSync } from 'node:fs'
-import { chmod, link, mkdir, readdir, rename, stat, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import { BackendError } from '../../../model/errors.ts'
 import type { SnapshotId } from '../../../model/ids.ts'
+import { chmod, link, mkdir, readdir, rename, stat, truncate } from '../../../system/quick-fs.ts'
 
 /** Where processes find the files that their memory is mapped from. */
 export const pagesInside = '/.forkpoint/pages'

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs'
-import { readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { readdir, readFile, rename, writeFile } from '../../../system/quick-fs.ts'
 import type { ByteRange, MemoryImages } from '../images/memory/pages.ts'
 import { mountAt } from '../images/mounts.ts'
 import { mmImage } from './dumped-processes.ts'
