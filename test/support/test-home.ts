@@ -12,8 +12,11 @@ export class TestHome implements AsyncDisposable {
   /** what names this home's cgroups, interfaces and rules */
   readonly key: string
   readonly #opened: Forkpoint[] = []
+  readonly #settings: Flags
 
-  constructor(purpose: string) {
+  /** `settings` are those of everything that is opened in it. */
+  constructor(purpose: string, settings: Flags = {}) {
+    this.#settings = settings
     const runHome = process.env.FORKPOINT_HOME
     if (runHome === undefined) throw new Error('no FORKPOINT_HOME; run the tests with vitest')
     this.path = mkdtempSync(join(runHome, `${purpose}-`))
@@ -21,14 +24,16 @@ export class TestHome implements AsyncDisposable {
   }
 
   async open(settings: Flags = {}): Promise<Forkpoint> {
-    const fp = await Forkpoint.open({ settings: { home: this.path, ...settings } })
+    const fp = await Forkpoint.open({
+      settings: { home: this.path, ...this.#settings, ...settings },
+    })
     this.#opened.push(fp)
     return fp
   }
 
   /** Removes every environment, whatever state the test left it in, and every snapshot. */
   async removeAll(): Promise<void> {
-    await using fp = await Forkpoint.open({ settings: { home: this.path } })
+    await using fp = await Forkpoint.open({ settings: { home: this.path, ...this.#settings } })
     const all = await fp.list()
     await Promise.all(all.map((env) => env.remove()))
     await fp.prune()
