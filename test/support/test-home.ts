@@ -11,9 +11,12 @@ export class TestHome implements AsyncDisposable {
   readonly path: string
   /** what names this home's cgroups, interfaces and rules */
   readonly key: string
+  readonly #settings: Flags
   readonly #opened: Forkpoint[] = []
 
-  constructor(purpose: string) {
+  /** `settings` are those of everything that is opened here. */
+  constructor(purpose: string, settings: Flags = {}) {
+    this.#settings = settings
     const runHome = process.env.FORKPOINT_HOME
     if (runHome === undefined) throw new Error('no FORKPOINT_HOME; run the tests with vitest')
     this.path = mkdtempSync(join(runHome, `${purpose}-`))
@@ -21,7 +24,7 @@ export class TestHome implements AsyncDisposable {
   }
 
   async open(settings: Flags = {}): Promise<Forkpoint> {
-    const fp = await Forkpoint.open({ settings: { home: this.path, ...settings } })
+    const fp = await Forkpoint.open({ settings: { home: this.path, ...this.#settings, ...settings } })
     this.#opened.push(fp)
     return fp
   }
