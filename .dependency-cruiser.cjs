@@ -50,7 +50,7 @@ module.exports = {
       '^src/(model|system|store|agent|config|engine)/|^src/backends/(backend|registry)\\.ts$',
     ),
     room('client', '^src/client/', '^src/(model|config|client)/'),
-    room('cli', '^src/cli/', '^src/(index\\.ts$|(model|config|cli)/)'),
+    room('cli', '^src/cli/', '^src/(index\\.ts$|(model|config|bench|cli)/)'),
     room('public-api-users', '^src/(bench|server|mcp|search)/', '^src/(index\\.ts$|model/|$1/)'),
   ],
   options: {

@@ -32,10 +32,11 @@ export type {
 } from './agent/terminals.ts'
 export type { TransferOptions, TransferProgress, TransferSummary } from './agent/transfer.ts'
 export type { UploadOptions } from './agent/upload.ts'
-export type { Check, CopyReport, InstanceStats } from './backends/backend.ts'
+export type { Check, CopyReport, InstanceStats, MemoryAccount } from './backends/backend.ts'
 export type { LoadedSettings, Origin } from './config/load-settings.ts'
 export type { ApplyConflict } from './engine/apply/plan.ts'
 export type { ApplyOptions, ApplyReport } from './engine/apply.ts'
+export type { Compaction } from './engine/compact.ts'
 export type { DiffOptions, FilesDiff } from './engine/compare.ts'
 export type { CreateOptions } from './engine/create.ts'
 export type { Doctor } from './engine/doctor.ts'
@@ -67,6 +68,7 @@ export type {
   BackendName,
   EnvironmentStatus,
   Limits,
+  MemoryMode,
   NetMode,
   Source,
   SourceRequest,
@@ -87,6 +89,8 @@ export type { EnvironmentId, OperationId, SnapshotId } from './model/ids.ts'
 export type { Settings } from './model/settings.ts'
 export type {
   Captured,
+  ProcessMemory,
+  SnapshotMemory,
   SnapshotSizes,
   SnapshotStatus,
   SnapshotTiming,

@@ -12,6 +12,7 @@
 #define CRIU_STAGE "/run/stage"
 #define AGENT_PATH "/.forkpoint/agent"
 #define WORK_DIRECTORY 100 /* descriptor of the directory that CRIU writes its log to */
+#define PAGES_DIR ".forkpoint/pages"
 
 struct layer {
   const char *path;
@@ -21,6 +22,7 @@ struct layer {
 struct spec {
   const char *env;   /* the environment's directory: upper/, work/, run/, stage/ */
   const char *dev;   /* host-made template bound at /dev */
+  const char *pages; /* directory of memory pages to map, or NULL */
   const char *kdat;  /* tmpfs directory that becomes /run for CRIU */
   const char *hostname;
   const char *veth;    /* host side interface name, NULL without network */
@@ -68,6 +70,8 @@ void set_up_network(const struct spec *spec, pid_t pid);
 void set_hostname(const char *hostname, pid_t pid);
 /* worker.c */
 int run_worker(const struct spec *prepared, char **program);
+/* keeper.c */
+int run_keeper(void);
 /* cgroup.c */
 void join_cgroups(const struct spec *spec, pid_t pid);
 void freeze_cell(const char *cgroup);
@@ -88,5 +92,7 @@ void relink(const char *pid, char **pairs);
 void unlink_inside(const char *pid, char **paths);
 /* rejoin.c */
 void rejoin_links(const char *pid, const char *index, char **layers);
+/* rewatch.c */
+void rewatch(const char *cgroup);
 /* relock.c: takes fcntl locks for the processes of a frozen cell, and thaws it unless it is to stay */
 void relock(const char *cgroup, bool stays_frozen);

@@ -14,8 +14,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/fs.h>
-#include <search.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -24,26 +22,13 @@ struct copying {
   const struct copy_owner *owner;
   char **layers;
   int root, into;      /* directories of the host: where all goes, where the next entry goes */
-  void *links;         /* files with several names, see `struct link` */
+  void *links;         /* files with several names, see links.c */
   char path[PATH_MAX]; /* inside, of what is being copied */
   size_t length;
   char place[PATH_MAX]; /* the same, below `root` */
   size_t place_length;
   unsigned long long entries, bytes;
 };
-
-/* The first copy of a file that has several names. */
-struct link {
-  int layer;
-  uint64_t inode;
-  char *place;
-};
-
-static int by_file(const void *left, const void *right) {
-  const struct link *a = left, *b = right;
-  if (a->layer != b->layer) return a->layer < b->layer ? -1 : 1;
-  return (a->inode > b->inode) - (a->inode < b->inode);
-}
 
 static uint32_t outside_id(const struct copying *copying, const struct found *found, uint32_t id) {
   const struct copy_owner *owner = copying->owner;
@@ -89,7 +74,7 @@ static void copy_range(const char *path, int from, int to, off_t start, off_t en
 }
 
 /* Shares the blocks where the file system can; else copies what is not a hole. */
-static void copy_content(const char *path, int from, int to, off_t size) {
+void copy_content(const char *path, int from, int to, off_t size) {
   if (!ioctl(to, FICLONE, from)) return;
   for (off_t at = 0; at < size;) {
     off_t start = lseek(from, at, SEEK_DATA);
@@ -104,19 +89,11 @@ static void copy_content(const char *path, int from, int to, off_t size) {
 }
 
 static bool linked(struct copying *copying, const struct found *found, int in, const char *name) {
-  struct link key = {.layer = found->in.layer, .inode = found->stat.stx_ino};
-  struct link **known = tfind(&key, &copying->links, by_file);
+  const char *known = find_place(&copying->links, found);
   if (!known) return false;
-  if (!linkat(copying->root, (*known)->place, in, name, 0)) return copying->entries++, true;
+  if (!linkat(copying->root, known, in, name, 0)) return copying->entries++, true;
   if (errno != EMLINK && errno != EPERM) die("link", copying->path);
   return false; /* a copy of its own will do */
-}
-
-static void remember(struct copying *copying, const struct found *found) {
-  struct link *link = malloc(sizeof *link);
-  if (!link) die("malloc", "link");
-  *link = (struct link){found->in.layer, found->stat.stx_ino, strdup(copying->place)};
-  if (!link->place || !tsearch(link, &copying->links, by_file)) die("malloc", "link");
 }
 
 static void copy_file(struct copying *copying, struct found *found, int in, const char *name) {
@@ -132,7 +109,7 @@ static void copy_file(struct copying *copying, struct found *found, int in, cons
   close(from);
   finish_entry(copying, found, in, name);
   copying->bytes += (unsigned long long)info.st_size;
-  if (shared) remember(copying, found);
+  if (shared) remember_place(&copying->links, found, copying->place);
 }
 
 static void copy_symlink(struct copying *copying, struct found *found, int in, const char *name) {

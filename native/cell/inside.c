@@ -60,12 +60,19 @@ static void mount_kernel_file_systems(void) {
   mount_at("devpts", "dev/pts", MS_NOSUID | MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620,gid=5");
 }
 
-static void take_root(void) {
+/* Layers from before there were pages have no place for them, and nothing that would need one. */
+static void bind_pages(void) {
+  if (mount("stage/pages", "stage/root/" PAGES_DIR, NULL, MS_BIND, NULL) && errno != ENOENT)
+    die("bind", PAGES_DIR);
+}
+
+static void take_root(const struct spec *spec) {
   /* Mounts inherited from the host's user namespace are locked in place and
    * cannot be pivoted to; a bind copy can. */
   if (mount("stage/root", "stage/root", NULL, MS_BIND, NULL)) die("bind", "stage/root");
   if (mount("stage/dev", "stage/root/dev", NULL, MS_BIND, NULL)) die("bind", "/dev");
   if (mount("stage/run", "stage/root/" ENV_SOCKET_DIR, NULL, MS_BIND, NULL)) die("bind", ENV_SOCKET_DIR);
+  if (spec->pages) bind_pages();
   if (chdir("stage/root")) die("chdir", "stage/root");
   mount_kernel_file_systems();
   mask_kernel_interfaces();
@@ -95,7 +102,7 @@ void become_agent(const struct spec *spec) {
   if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL)) die("make mounts private under", "/");
   bring_loopback_up();
   if (spec->veth) configure_inside(spec);
-  take_root();
+  take_root(spec);
   if (sethostname(spec->hostname, strlen(spec->hostname))) die("sethostname", spec->hostname);
   if (spec->no_new_privs && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)) die("prctl", "no_new_privs");
   keep_only(3);

@@ -2,14 +2,16 @@
  * its first process.
  *
  *   cell create OPTIONS              prints the agent's host pid
- *   cell worker OPTIONS -- CRIU…     dumps or restores one cell, see worker.c
+ *   cell keeper                      starts processes and keeps workers ready, see keeper.c
  *   cell connect OPTIONS --pid PID   gives a running cell its network again
  *   cell disconnect INTERFACE        removes the link to an environment
  *   cell rejoin PID INDEX LAYER…     copies up all names of a changed hard-linked file
+ *   cell squash DIRECTORY LAYER…     makes one layer of several, see squash.c
  *   cell whiteouts PATH…             hides these names in the layers below
  *   cell opaque DIRECTORY…           hides the directories of these names below
  *   cell relink PID HOLDER NAME…     names open files of a cell, see relink.c
  *   cell unlink PID NAME…            removes such names
+ *   cell rewatch CGROUP              finds watched files that have lost their names, see rewatch.c
  *   cell relock CGROUP [hold]        takes fcntl locks for a frozen cell, see relock.c
  *   cell hostname PID NAME           names a cell
  *   cell devices DIRECTORY           fills the template that every cell has as /dev
@@ -56,14 +58,14 @@ static void add_layer(struct spec *spec, const char *text) {
 }
 
 int parse_options(struct spec *spec, int argc, char **argv) {
-  enum { ENV, DEV, KDAT, LAYER, HOSTNAME, ID_BASE, ID_COUNT, CGROUP, NNP, VETH, ADDRESS, GATEWAY, PREFIX, PID,
-         SOCKET, LOCK, HOLD };
+  enum { ENV, DEV, PAGES, KDAT, LAYER, HOSTNAME, ID_BASE, ID_COUNT, CGROUP, NNP, VETH, ADDRESS, GATEWAY, PREFIX,
+         PID, SOCKET, LOCK, HOLD };
   static const struct option options[] = {
       {"env", 1, 0, ENV},           {"dev", 1, 0, DEV},         {"kdat", 1, 0, KDAT},
       {"layer", 1, 0, LAYER},       {"hostname", 1, 0, HOSTNAME}, {"id-base", 1, 0, ID_BASE},
       {"id-count", 1, 0, ID_COUNT}, {"cgroup", 1, 0, CGROUP},   {"no-new-privs", 0, 0, NNP},
       {"veth", 1, 0, VETH},         {"address", 1, 0, ADDRESS}, {"gateway", 1, 0, GATEWAY},
-      {"prefix", 1, 0, PREFIX},     {"pid", 1, 0, PID},
+      {"prefix", 1, 0, PREFIX},     {"pid", 1, 0, PID},         {"pages", 1, 0, PAGES},
       {"socket", 1, 0, SOCKET},     {"lock", 1, 0, LOCK},       {"hold", 0, 0, HOLD},
       {0},
   };
@@ -71,6 +73,7 @@ int parse_options(struct spec *spec, int argc, char **argv) {
   for (int c; (c = getopt_long(argc, argv, "+", options, NULL)) != -1;) switch (c) {
       case ENV: spec->env = optarg; break;
       case DEV: spec->dev = optarg; break;
+      case PAGES: spec->pages = optarg; break;
       case KDAT: spec->kdat = optarg; break;
       case LAYER: add_layer(spec, optarg); break;
       case HOSTNAME: spec->hostname = optarg; break;
@@ -168,19 +171,20 @@ int main(int argc, char **argv) {
   if (!strcmp(command, "connect")) return reconnect(&spec, argc - 1, argv + 1);
   if (!strcmp(command, "disconnect") && argc == 3) return delete_link(argv[2]), 0;
   if (!strcmp(command, "rejoin") && argc > 4) return rejoin_links(argv[2], argv[3], argv + 4), 0;
+  if (!strcmp(command, "squash") && argc > 3) return squash(argv[2], argv + 3, (size_t)argc - 3), 0;
   if (!strcmp(command, "whiteouts")) return make_whiteouts(argv + 2), 0;
   if (!strcmp(command, "opaque")) return make_opaque(argv + 2), 0;
   if (!strcmp(command, "relink") && argc > 2) return relink(argv[2], argv + 3), 0;
   if (!strcmp(command, "unlink") && argc > 2) return unlink_inside(argv[2], argv + 3), 0;
+  if (!strcmp(command, "rewatch") && argc > 2) return rewatch(argv[2]), 0;
   if (!strcmp(command, "relock") && argc > 2) return relock(argv[2], argc > 3 && !strcmp(argv[3], "hold")), 0;
   if (!strcmp(command, "hostname") && argc == 4) return set_hostname(argv[3], (pid_t)parse_number(argv[2], "PID")), 0;
   if (!strcmp(command, "devices")) return make_devices(argv[2]), 0;
   if (is_view_command(command)) return run_view_command(argv + 1);
-  bool creates = !strcmp(command, "create");
-  if (!creates && strcmp(command, "worker"))
-    die_usage("usage: cell create|worker|connect|disconnect|whiteouts|opaque|devices …, not", command);
-  char **rest = argv + 1 + parse_options(&spec, argc - 1, argv + 1);
-  if (!creates) return run_worker(&spec, rest);
+  if (!strcmp(command, "keeper")) return run_keeper();
+  if (strcmp(command, "create"))
+    die_usage("usage: cell create|keeper|connect|disconnect|whiteouts|opaque|devices …, not", command);
+  parse_options(&spec, argc - 1, argv + 1);
   require_cell(&spec);
   return create(&spec);
 }

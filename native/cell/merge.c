@@ -40,6 +40,7 @@ static struct merged *new_merged(size_t capacity) {
   struct merged *directory = malloc(sizeof *directory + capacity * sizeof *directory->parts);
   if (!directory) die("malloc", "directory");
   directory->count = 0;
+  directory->closed = false;
   return directory;
 }
 
@@ -93,13 +94,17 @@ bool find_name(const struct merged *directory, const char *name, struct found *f
 
 struct merged *descend(const struct merged *directory, const char *name) {
   struct merged *below = new_merged(directory->count);
+  below->closed = directory->closed;
   for (size_t i = 0; i < directory->count; i++) {
     int fd = openat(directory->parts[i].fd, name, DIRECTORY);
     if (fd < 0 && means_absent(errno)) continue;
-    if (fd < 0 && (errno == ENOTDIR || errno == ELOOP)) break;
-    if (fd < 0) die("open", name);
-    below->parts[below->count++] = (struct part){directory->parts[i].layer, fd};
-    if (is_opaque(fd)) break;
+    bool ends = fd < 0 ? errno == ENOTDIR || errno == ELOOP : is_opaque(fd);
+    if (fd < 0 && !ends) die("open", name);
+    if (fd >= 0) below->parts[below->count++] = (struct part){directory->parts[i].layer, fd};
+    if (ends) {
+      below->closed = true;
+      break;
+    }
   }
   if (below->count) return below;
   free(below);
@@ -139,7 +144,8 @@ static int by_text_then_part(const void *left, const void *right) {
   return order ? order : (a->part > b->part) - (a->part < b->part);
 }
 
-void each_name(const struct merged *directory, void (*visit)(const struct found *, void *), void *with) {
+static void visit_names(const struct merged *directory, bool whiteouts,
+                        void (*visit)(const struct found *, void *), void *with) {
   struct names names = {0};
   for (size_t i = 0; i < directory->count; i++) add_names(&names, directory->parts[i].fd, i);
   if (names.count) qsort(names.list, names.count, sizeof *names.list, by_text_then_part);
@@ -147,8 +153,17 @@ void each_name(const struct merged *directory, void (*visit)(const struct found 
     const struct name *name = &names.list[i];
     if (i && !strcmp(name->text, names.list[i - 1].text)) continue;
     struct found found = {directory, directory->parts[name->part], name->text, {0}};
-    if (stat_name(found.in.fd, name->text, &found.stat) && !is_whiteout(&found.stat)) visit(&found, with);
+    if (!stat_name(found.in.fd, name->text, &found.stat)) continue;
+    if (whiteouts || !is_whiteout(&found.stat)) visit(&found, with);
   }
   for (size_t i = 0; i < names.count; i++) free(names.list[i].text);
   free(names.list);
+}
+
+void each_name(const struct merged *directory, void (*visit)(const struct found *, void *), void *with) {
+  visit_names(directory, false, visit, with);
+}
+
+void each_entry(const struct merged *directory, void (*visit)(const struct found *, void *), void *with) {
+  visit_names(directory, true, visit, with);
 }

@@ -3,6 +3,7 @@
  *   stage/root   the overlay: upper over the layers
  *   stage/dev    the device template, read-only
  *   stage/run    the directory of the agent's socket
+ *   stage/pages  memory that processes map, read-only
  *
  * The cell's first process, or CRIU, binds them together inside. They lie side by
  * side because they are locked in a lesser user namespace, where a mount that has
@@ -120,6 +121,13 @@ static void mount_overlay(const struct spec *spec) {
   close(fs);
 }
 
+/* Not noexec: a process may make the memory executable that it maps from here. */
+static void stage_pages(const char *pages, int user_namespace) {
+  make_directory("stage/pages");
+  attach(clone_mount(pages, user_namespace, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV),
+         "stage/pages");
+}
+
 /* Relative paths from the environment's directory keep every string short:
  * fsconfig takes no value longer than 255 bytes. */
 void stage_mounts(const struct spec *spec, int user_namespace) {
@@ -133,6 +141,7 @@ void stage_mounts(const struct spec *spec, int user_namespace) {
          "stage/dev");
   make_directory("stage/run");
   attach(clone_mount("run", -1, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC), "stage/run");
+  if (spec->pages) stage_pages(spec->pages, user_namespace);
   for (size_t i = 0; i < spec->layer_count; i++) {
     char place[32];
     snprintf(place, sizeof place, "stage/l/%zu", i);

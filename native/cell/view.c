@@ -31,7 +31,7 @@ static size_t count_until(char **words, const char *end) {
 }
 
 /* A walk holds every directory above it open, in every layer that has it. */
-static void allow_many_files(void) {
+void allow_many_files(void) {
   struct rlimit limit;
   if (getrlimit(RLIMIT_NOFILE, &limit)) die("getrlimit", "open files");
   limit.rlim_cur = limit.rlim_max;

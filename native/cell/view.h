@@ -18,6 +18,7 @@ struct part {
 /* A directory as OverlayFS merges it, topmost part first. */
 struct merged {
   size_t count;
+  bool closed; /* nothing of the layers below these can show through */
   struct part parts[];
 };
 
@@ -41,6 +42,8 @@ struct merged *descend(const struct merged *directory, const char *name); /* NUL
 void release(struct merged *directory);
 /* Names of a merged directory in byte order, each as the layers together show it. */
 void each_name(const struct merged *directory, void (*visit)(const struct found *, void *), void *with);
+/* The same, with the whiteouts that are topmost. */
+void each_entry(const struct merged *directory, void (*visit)(const struct found *, void *), void *with);
 
 /* walk.c: resolves many paths, keeping open what the path before went through */
 struct walk;
@@ -58,9 +61,17 @@ void finish_output(void);
 /* content.c */
 int open_regular(const struct found *found, struct stat *info); /* -1: it is none, or gone */
 
+/* links.c: where the first copy of a file that has several names was put; starts as NULL */
+const char *find_place(void *const *links, const struct found *found); /* NULL: it has none yet */
+void remember_place(void **links, const struct found *found, const char *place);
+
+/* copy.c: what is a hole stays one, as far as the file system tells */
+void copy_content(const char *path, int from, int to, off_t size);
+
 /* view.c */
 bool is_view_command(const char *name);
 int run_view_command(char **argv);
+void allow_many_files(void);
 /* scan.c, lookup.c, content.c, copy.c */
 void scan(const char *path);
 void lookup(char **layers, size_t count);
@@ -73,3 +84,5 @@ struct copy_owner {
   uint32_t id_base, id_count;  /* of cell layers, to keep them */
 };
 void copy_files(const char *into, const struct copy_owner *owner, char **layers, size_t count);
+/* squash.c */
+void squash(const char *into, char **layers, size_t count);

@@ -1,11 +1,17 @@
 import type { Readable } from 'node:stream'
 import type { SocketIdentity } from '../agent/socket.ts'
 import type { Capabilities } from '../model/capabilities.ts'
-import type { BackendName, EnvironmentRecord, Instance, Source } from '../model/environment.ts'
+import type {
+  BackendName,
+  EnvironmentRecord,
+  Instance,
+  MemoryMode,
+  Source,
+} from '../model/environment.ts'
 import type { FileChange } from '../model/file-change.ts'
 import type { EnvironmentId, SnapshotId } from '../model/ids.ts'
 import type { Settings } from '../model/settings.ts'
-import type { Captured, SnapshotRecord } from '../model/snapshot.ts'
+import type { Captured, SnapshotMemory, SnapshotRecord } from '../model/snapshot.ts'
 
 /** What an environment knows about itself. */
 export interface Identity {
@@ -30,8 +36,19 @@ export interface AgentAddress {
 
 export type InstanceState = 'running' | 'paused' | 'dead'
 
+/** What the processes of an environment have in memory. */
+export interface MemoryAccount {
+  /** written by them, or copied for them */
+  readonly privateBytes: number
+  /** mapped from their snapshots' pages, which other environments may map, too */
+  readonly sharedBytes: number
+  readonly totalBytes: number
+}
+
 export interface InstanceStats {
+  /** what counts towards the limit: with caches, and without what was in memory before */
   readonly memoryBytes: number
+  readonly memory: MemoryAccount
   readonly memoryLimitBytes: number | null
   /** CPU time used since it was made */
   readonly cpuMs: number
@@ -60,11 +77,52 @@ export interface BackendContext {
 /** What a backend needs to bring a snapshot to life; opaque to everyone else. */
 export type SnapshotImage = SnapshotRecord['image']
 
+export interface CaptureOptions {
+  readonly mode: 'full' | 'filesystem'
+  readonly memory: MemoryMode
+  /** what the environment came from, as it is by now */
+  readonly head: SnapshotRecord | null
+}
+
 export interface CaptureResult {
   readonly image: SnapshotImage
   readonly captured: readonly Captured[]
   readonly imagesBytes: number
+  /** null if no processes were taken */
+  readonly memory: SnapshotMemory | null
+  /** when the environment stopped, as `performance.now()` tells it */
+  readonly frozenAt: number
   readonly phases: readonly { readonly name: string; readonly ms: number }[]
+}
+
+/** What a snapshot has of processes on disk, counted in blocks. */
+export interface SnapshotHoldings {
+  /** images that are its own alone */
+  readonly imagesBytes: number
+  readonly pages: readonly HeldPages[]
+}
+
+/** A file of memory that snapshots may have in common. */
+export interface HeldPages {
+  /** the same in every snapshot that has it */
+  readonly name: string
+  readonly bytes: number
+  /** how many snapshots and environments have it */
+  readonly holders: number
+  /** whether it was written with this one */
+  readonly own: boolean
+}
+
+/** Layers that were made of several, and how an image reads with them. */
+export interface Squashed {
+  /** each lives as long as the snapshot that it belongs to */
+  readonly made: readonly {
+    readonly owner: SnapshotId
+    readonly name: string
+    readonly bytes: number
+  }[]
+  /** the same files with the merged layers in place; null if the image has none of them */
+  rewrite(image: SnapshotImage): SnapshotImage | null
 }
 
 /** What an environment made from a snapshot is to be. */
@@ -155,7 +213,7 @@ export interface Backend {
     id: EnvironmentId,
     instance: Instance,
     snapshot: SnapshotId,
-    mode: 'full' | 'filesystem',
+    options: CaptureOptions,
   ): Promise<CaptureResult>
   /** undoes a capture, whatever step it ended at */
   uncapture(id: EnvironmentId, instance: Instance, snapshot: SnapshotId): Promise<void>
@@ -177,6 +235,22 @@ export interface Backend {
   discard(snapshot: SnapshotId): Promise<void>
   /** flushes a snapshot to disk; says how large its files are */
   flush(snapshot: SnapshotRecord): Promise<{ filesBytes: number }>
+  /** makes memory that a snapshot has from others its own; the bytes it has then, null if it had none */
+  gatherMemory(snapshot: SnapshotRecord): Promise<number | null>
+  /** removes what gathering replaced, or left unfinished; nobody may be reading it */
+  dropStaleMemory(snapshot: SnapshotId): Promise<void>
+  /** what it has of processes on disk, and with whom */
+  holdings(snapshot: SnapshotRecord): Promise<SnapshotHoldings>
+  /** whether a snapshot has so many layers that some should become one */
+  squashDue(snapshot: SnapshotRecord): 'no' | 'due' | 'overdue'
+  /** makes one layer of several where that is due; nothing that is there changes */
+  squash(snapshot: SnapshotRecord, signal: AbortSignal): Promise<Squashed>
+  /** makes one of all that a snapshot and those it came from hold */
+  compact(snapshot: SnapshotRecord): Promise<Squashed>
+  /** removes merged layers that are in no record, as a killed process leaves them */
+  discardUnrecorded(recorded: ReadonlySet<string>): Promise<void>
+  /** names of the layers of snapshots that a snapshot or an instance is made of */
+  layersOf(record: SnapshotImage | Instance): readonly string[]
   /** where the agent of this instance listens */
   address(id: EnvironmentId, instance: Instance): AgentAddress
   /** replaces what the environment reads of itself in /run/forkpoint/identity.json */

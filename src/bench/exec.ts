@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
 import { type Environment, Forkpoint } from '../index.ts'
 import { formatDuration } from '../model/quantities.ts'
+import { timed } from './recorder.ts'
+import { median, percentile } from './statistics.ts'
 
 /** How fast environments answer, measured on this machine: `npm run bench:exec [-- --json]`. */
 
@@ -17,20 +19,10 @@ const run = promisify(execFile)
 const launcher = join(import.meta.dirname, '../../forkpoint')
 const many = 50
 
-async function timed(work: () => Promise<unknown>): Promise<number> {
-  const began = performance.now()
-  await work()
-  return performance.now() - began
-}
-
 async function samples(count: number, work: () => Promise<unknown>): Promise<number[]> {
   const all: number[] = []
-  for (let i = 0; i < count; i += 1) all.push(await timed(work))
+  for (let i = 0; i < count; i += 1) all.push((await timed(work)).ms)
   return all
-}
-
-function percentile(sorted: readonly number[], part: number): number {
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN
 }
 
 async function roundTrips(env: Environment): Promise<Row[]> {
@@ -95,13 +87,12 @@ async function crowd(fp: Forkpoint): Promise<Row> {
 
 function show(rows: readonly Row[]): void {
   for (const { what, samplesMs, promisedMs } of rows) {
-    const sorted = samplesMs.toSorted((a, b) => a - b)
-    const [p50, p95] = [percentile(sorted, 0.5), percentile(sorted, 0.95)]
+    const [p50, p95] = [median(samplesMs), percentile(samplesMs, 0.95)]
     const verdict =
       promisedMs === null ? '' : p50 < promisedMs ? `under ${promisedMs} ms` : 'MISSED'
     console.log(
       `${what.padEnd(46)} p50 ${formatDuration(p50).padStart(8)}   p95 ${formatDuration(p95).padStart(8)}` +
-        `   n ${String(sorted.length).padStart(3)}   ${verdict}`,
+        `   n ${String(samplesMs.length).padStart(3)}   ${verdict}`,
     )
   }
 }

@@ -72,10 +72,18 @@ export const verbs: ReadonlyMap<string, Verb> = new Map<string, Verb>([
     'prune',
     { summary: 'remove snapshots nobody needs', load: () => import('./commands/prune.ts') },
   ],
+  [
+    'compact',
+    { summary: 'fold a long chain of snapshots', load: () => import('./commands/compact.ts') },
+  ],
   ['config', { summary: 'the effective settings', load: () => import('./commands/config.ts') }],
   [
     'doctor',
     { summary: 'probe what this machine offers', load: () => import('./commands/doctor.ts') },
+  ],
+  [
+    'bench',
+    { summary: 'measure what branching costs here', load: () => import('./commands/bench.ts') },
   ],
   [
     'completion',

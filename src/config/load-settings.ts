@@ -100,6 +100,7 @@ function assemble(pick: <K extends SettingKey>(key: K) => Values[K]): Settings {
       ...(pids !== null && { pids }),
     },
     net: { mode: pick('net.mode'), pool: pick('net.pool') },
+    memory: pick('memory'),
     mask: effectiveMask(pick('mask'), pick('mask.add'), pick('mask.remove')),
     volume: { sizeBytes: pick('volume.size') },
     ids: idRange(pick('ids.base'), pick('ids.count')),

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { cidrPrefix } from '../model/cidr.ts'
-import { netModes } from '../model/environment.ts'
+import { memoryModes, netModes } from '../model/environment.ts'
 import {
   parseBytes,
   parseCount,
@@ -71,6 +71,12 @@ export const schema = {
     '10.213.0.0/16',
     'an IPv4 network of at least a /29, such as 10.213.0.0/16',
     'addresses that environments are given',
+  ),
+  memory: setting(
+    z.enum(memoryModes),
+    'auto',
+    'auto, share or copy',
+    'how forks come by their memory: shared until written where that is safe, always, or copied',
   ),
   mask: setting(
     maskPatterns,

@@ -4,6 +4,7 @@ import type {
   BackendName,
   EnvironmentRecord,
   Limits,
+  MemoryMode,
   NetMode,
   Source,
   SourceRequest,
@@ -31,6 +32,8 @@ export interface CreateOptions {
   /** absent: the limits of the configuration */
   readonly limits?: Limits
   readonly net?: NetMode
+  /** how its forks come by their memory; absent: as the configuration says */
+  readonly memory?: MemoryMode
   /** addresses of the host or its neighbours that may be reached all the same, as CIDRs */
   readonly netAllow?: readonly string[]
   /** variables of every command */
@@ -86,6 +89,7 @@ async function plan(engine: Engine, options: CreateOptions): Promise<Environment
     ...{ id, name, backend, source, head: null, instance: null, status: 'creating' },
     limits: { ...settings.limits, ...options.limits },
     net: { mode: options.net ?? settings.net.mode, allow: (options.netAllow ?? []).map(parseCidr) },
+    memory: options.memory ?? settings.memory,
     env: checkVariables(options.env ?? {}),
     labels: options.labels ?? {},
     workdir: absolute(options.workdir ?? workdir),

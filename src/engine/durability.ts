@@ -27,11 +27,11 @@ export function flushes(engine: () => Pick<Engine, 'backend' | 'store'>): Flushe
     await using _lease = await store.leases.acquire(leaseOf(snapshot), 'flush')
     if (store.snapshots.get(snapshot.id)?.durable !== false) return
     const { filesBytes } = await backend(snapshot.backend).flush(snapshot)
-    const current = store.snapshots.get(snapshot.id)
-    if (!current) return
-    store.snapshots.update(snapshot.id, {
-      durable: true,
-      sizes: { ...current.sizes, filesBytes },
+    store.transaction(() => {
+      const current = store.snapshots.get(snapshot.id)
+      if (!current) return
+      const sizes = { ...current.sizes, filesBytes }
+      store.snapshots.update(snapshot.id, { durable: true, sizes })
     })
   }
   return {

@@ -11,6 +11,7 @@ import { type Flushes, flushes } from './durability.ts'
 import { reconcile } from './reconcile.ts'
 import { settled } from './settled.ts'
 import { type KeeperOptions, keepSpares, type Spares } from './spares/keeper.ts'
+import { type Squashes, squashes } from './squashes.ts'
 
 /** What every operation works with. */
 export interface Engine extends AsyncDisposable {
@@ -18,6 +19,7 @@ export interface Engine extends AsyncDisposable {
   readonly store: Store
   readonly connections: Connections
   readonly flushes: Flushes
+  readonly squashes: Squashes
   readonly background: Background
   readonly spares: Spares
   backend(name: BackendName): Backend
@@ -49,11 +51,13 @@ export async function openEngine(settings: Settings, options: KeeperOptions = {}
   const engine: Engine = {
     ...{ settings, store, backend, exclusively, connections: open },
     flushes: flushes(() => engine),
+    squashes: squashes(() => engine),
     background: background(),
     spares: keepSpares(() => engine, options),
     [Symbol.asyncDispose]: async () => {
       await engine.spares.close()
       await Promise.all([engine.flushes.all(), engine.background.all()])
+      await engine.squashes.close()
       await open.closeAll()
       for (const each of backends.values()) each.close()
       store.close()

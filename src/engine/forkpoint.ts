@@ -4,6 +4,7 @@ import { type LoadedSettings, loadSettings } from '../config/load-settings.ts'
 import type { EnvironmentStatus } from '../model/environment.ts'
 import type { EnvironmentId, SnapshotId } from '../model/ids.ts'
 import type { SnapshotRecord } from '../model/snapshot.ts'
+import { type Compaction, compact, headsOf } from './compact.ts'
 import { type CreateOptions, create } from './create.ts'
 import { type Doctor, doctor } from './doctor.ts'
 import { type Engine, openEngine } from './engine.ts'
@@ -181,6 +182,22 @@ export class Forkpoint implements AsyncDisposable {
   /** Waits until this process prepares nothing any more, for measurements. */
   sparesReady(): Promise<void> {
     return this.#engine.spares.settled()
+  }
+
+  /**
+   * Makes one layer of all that a snapshot is made of; without one, does so for every snapshot that an
+   * environment goes on from. Nothing that runs notices.
+   *
+   * @example
+   * const [{ layersBefore }] = await fp.compact('ready')
+   */
+  async compact(reference?: string): Promise<Compaction[]> {
+    const engine = this.#engine
+    const ids =
+      reference === undefined ? headsOf(engine) : [engine.store.snapshots.resolve(reference).id]
+    const done: Compaction[] = []
+    for (const id of ids) done.push(await compact(engine, id))
+    return done
   }
 
   async close(): Promise<void> {

@@ -30,8 +30,9 @@ export async function createFromSnapshot(
 }
 
 /** Its processes run with these already: what was asked for would only half come true. */
-function refuseWhatItHas({ backend, limits, net, netAllow, env, workdir }: CreateOptions): void {
-  const given = Object.entries({ backend, limits, net, netAllow, env, workdir })
+function refuseWhatItHas(options: CreateOptions): void {
+  const { backend, limits, net, netAllow, memory, env, workdir } = options
+  const given = Object.entries({ backend, limits, net, netAllow, memory, env, workdir })
     .filter(([, value]) => value !== undefined && !isEmpty(value))
     .map(([key]) => key)
   if (given.length === 0) return

@@ -1,4 +1,6 @@
+import type { SnapshotHoldings } from '../backends/backend.ts'
 import type { EnvironmentRecord } from '../model/environment.ts'
+import type { SnapshotRecord } from '../model/snapshot.ts'
 import type { Engine } from './engine.ts'
 import { type EnvironmentUsage, type Usage, usageOf } from './history/usage.ts'
 import { markDead } from './liveness.ts'
@@ -10,9 +12,32 @@ export async function measureUsage(engine: Engine): Promise<Usage> {
   const { snapshots, environments } = engine.store
   const measured = environments.list().map(async (record) => ({
     ...(await environmentUsage(engine, record)),
-    head: record.head,
+    layers: layersUnder(engine, record),
   }))
-  return usageOf(snapshots.list(), await Promise.all(measured))
+  const used = snapshots.list().map(async (record) => ({
+    ...record,
+    layers: engine.backend(record.backend).layersOf(record.image),
+    held: await holdingsOf(engine, record),
+  }))
+  return usageOf(await Promise.all(used), await Promise.all(measured))
+}
+
+/** Asked each time: who else has a snapshot's memory changes with every other snapshot. */
+function holdingsOf(
+  engine: Engine,
+  snapshot: SnapshotRecord,
+): SnapshotHoldings | Promise<SnapshotHoldings> {
+  const { status, backend, sizes } = snapshot
+  if (status !== 'ready') return { imagesBytes: sizes.imagesBytes, pages: [] }
+  return engine.backend(backend).holdings(snapshot)
+}
+
+/** What its files are mounted from, and what it would go on from if it had no processes. */
+function layersUnder(engine: Engine, { backend, instance, head }: EnvironmentRecord): string[] {
+  const { layersOf } = engine.backend(backend)
+  const from = head === null ? undefined : engine.store.snapshots.get(head)
+  const names = [instance, from?.image].flatMap((record) => (record ? layersOf(record) : []))
+  return [...new Set(names)]
 }
 
 /** A process that was killed may have left a snapshot without its flush, which counts the files. */

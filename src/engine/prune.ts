@@ -47,6 +47,7 @@ async function removePlanned<Plan>(
   removedBy: (plan: Plan) => readonly SnapshotId[],
 ): Promise<Plan> {
   const { store } = engine
+  await engine.squashes.stop()
   await using _lease = await store.leases.acquire('snapshots', 'prune')
   const { planned, remove, operation } = store.transaction(() => {
     const planned = plan()

@@ -2,6 +2,7 @@ import type { EnvironmentRecord } from '../model/environment.ts'
 import { ForkpointError } from '../model/errors.ts'
 import { type EnvironmentId, isSnapshotId } from '../model/ids.ts'
 import type { Operation } from '../store/journal.ts'
+import { discardUnrecorded } from './compact.ts'
 import { resumeFlushes } from './durability.ts'
 import type { Engine } from './engine.ts'
 import { markDead } from './liveness.ts'
@@ -41,6 +42,7 @@ async function recover(engine: Engine, operation: Operation): Promise<void> {
   const { journal } = engine.store
   try {
     if (kind === 'prune') return await completePrune(engine, operation)
+    if (kind === 'squash') await discardUnrecorded(engine, operation)
     if (id !== null) {
       await engine.exclusively(`env:${id}`, `recovering ${kind}`, () =>
         putRight(engine, operation, id),
@@ -55,7 +57,7 @@ async function recover(engine: Engine, operation: Operation): Promise<void> {
 }
 
 /** Put right by taking something away; what is left of that stays listed, and can be removed. */
-const removals = new Set(['create', 'fork', 'remove', 'prune'])
+const removals = new Set(['create', 'fork', 'remove', 'prune', 'squash'])
 
 async function putRight(engine: Engine, operation: Operation, id: EnvironmentId): Promise<void> {
   const { environments } = engine.store

@@ -2,6 +2,7 @@ import type { CopyReport } from '../backends/backend.ts'
 import type { EnvironmentRecord } from '../model/environment.ts'
 import type { SnapshotId } from '../model/ids.ts'
 import type { SnapshotRecord } from '../model/snapshot.ts'
+import { type Compaction, compact } from './compact.ts'
 import { type DiffOptions, diffBetween, exportFrom, type FilesDiff } from './compare.ts'
 import type { Engine } from './engine.ts'
 import type { Environment } from './environment.ts'
@@ -59,6 +60,11 @@ export class Snapshot {
 
   get timing(): SnapshotRecord['timing'] {
     return this.#record.timing
+  }
+
+  /** How its processes come by their memory; undefined if it holds none. */
+  get memory(): SnapshotRecord['memory'] {
+    return this.#record.memory
   }
 
   get labels(): SnapshotRecord['labels'] {
@@ -126,6 +132,13 @@ export class Snapshot {
     await this.ready()
     if (!this.#record.durable) await this.#engine.flushes.start(this.#record)
     return this.refresh()
+  }
+
+  /** Makes one layer of all that it is made of, which later snapshots then build on. */
+  async compact(): Promise<Compaction> {
+    const done = await compact(this.#engine, this.id)
+    this.refresh()
+    return done
   }
 
   /**

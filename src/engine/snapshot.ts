@@ -37,6 +37,7 @@ export async function snapshot(
   const taken = await despiteLateConnections(() => takeAlone(engine, id, options))
   const flushed = engine.flushes.start(taken)
   engine.spares.want(afterSnapshot(taken))
+  engine.squashes.start(taken)
   if (!options.durable) return taken
   await flushed
   return engine.store.snapshots.resolve(taken.id)
@@ -135,8 +136,8 @@ function begin(
 }
 
 function originOf(record: EnvironmentRecord): SnapshotRecord['origin'] {
-  const { source, limits, net, env, workdir, labels } = record
-  return { source, limits, net, env, workdir, labels }
+  const { source, limits, net, memory, env, workdir, labels } = record
+  return { source, limits, net, ...(memory !== undefined && { memory }), env, workdir, labels }
 }
 
 /** The record as it will be, but for its status; its times still run. */
@@ -152,14 +153,16 @@ async function take(
   // A frozen agent can close nothing: a paused environment is woken for a moment.
   if (record.status === 'paused') await backend.resume(record.id, instance)
   if (mode === 'full') await closeConnections(engine, record, instance)
-  const frozenAt = performance.now()
-  const result = await backend.capture(record.id, instance, draft.id, mode)
+  const memory = record.memory ?? engine.settings.memory
+  const head = record.head === null ? null : (engine.store.snapshots.get(record.head) ?? null)
+  const result = await backend.capture(record.id, instance, draft.id, { mode, memory, head })
   return {
     ...draft,
     image: result.image,
     captured: result.captured,
+    ...(result.memory && { memory: result.memory }),
     sizes: { filesBytes: null, imagesBytes: result.imagesBytes },
-    timing: { ...draft.timing, pauseMs: since(frozenAt), phases: result.phases },
+    timing: { ...draft.timing, pauseMs: since(result.frozenAt), phases: result.phases },
   }
 }
 

@@ -29,6 +29,15 @@ export const netModes = ['none', 'nat'] as const
 /** `none`: loopback only. `nat`: outgoing connections through the host. */
 export type NetMode = (typeof netModes)[number]
 
+export const memoryModes = ['auto', 'share', 'copy'] as const
+
+/**
+ * How processes of a snapshot come by their memory: they map the snapshot's own pages and share them
+ * until they write (`share`), have a copy of their own (`copy`), or share where that is proven to be
+ * safe (`auto`).
+ */
+export type MemoryMode = (typeof memoryModes)[number]
+
 export interface NetSpec {
   readonly mode: NetMode
   /** networks of the host or its neighbours that may be reached all the same */
@@ -65,6 +74,8 @@ export interface EnvironmentRecord {
   readonly source: Source
   readonly limits: Limits
   readonly net: NetSpec
+  /** absent: as the configuration says */
+  readonly memory?: MemoryMode
   /** variables of every shell and process started inside */
   readonly env: Readonly<Record<string, string>>
   /** where shells start */

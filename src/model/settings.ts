@@ -1,4 +1,4 @@
-import type { Limits, NetMode } from './environment.ts'
+import type { Limits, MemoryMode, NetMode } from './environment.ts'
 
 /** The effective configuration; `src/config` makes it from flags, variables, files and defaults. */
 export interface Settings {
@@ -13,6 +13,8 @@ export interface Settings {
     /** IPv4 network that environments get their addresses from */
     readonly pool: string
   }
+  /** how environments that say nothing of it come by their memory */
+  readonly memory: MemoryMode
   /** absolute path patterns hidden in host and dir environments; `*` stays within one component */
   readonly mask: readonly string[]
   readonly volume: {

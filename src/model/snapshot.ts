@@ -1,4 +1,4 @@
-import type { BackendName, EnvironmentRecord, Json } from './environment.ts'
+import type { BackendName, EnvironmentRecord, Json, MemoryMode } from './environment.ts'
 import type { EnvironmentId, SnapshotId } from './ids.ts'
 import type { Name } from './names.ts'
 
@@ -12,6 +12,8 @@ export interface SnapshotSizes {
   readonly filesBytes: number | null
   /** bytes of process images */
   readonly imagesBytes: number
+  /** bytes of layers that end with this snapshot and were made of several, by name */
+  readonly squashed?: Readonly<Record<string, number>>
 }
 
 export interface SnapshotTiming {
@@ -19,6 +21,27 @@ export interface SnapshotTiming {
   readonly pauseMs: number
   readonly totalMs: number
   readonly phases: readonly { readonly name: string; readonly ms: number }[]
+}
+
+/** How the processes of a snapshot come by their memory. */
+export interface SnapshotMemory {
+  readonly mode: MemoryMode
+  /** mapped from pages that everything made of this snapshot has in common */
+  readonly sharedBytes: number
+  /** copied for everything made of it */
+  readonly copiedBytes: number
+  readonly processes: readonly ProcessMemory[]
+}
+
+export interface ProcessMemory {
+  /** inside */
+  readonly pid: number
+  readonly command: string
+  readonly shared: boolean
+  readonly sharedBytes: number
+  readonly copiedBytes: number
+  /** what the decision rests on */
+  readonly why: string
 }
 
 /** An immutable node of the history tree. It outlives the environment it came from. */
@@ -38,12 +61,14 @@ export interface SnapshotRecord {
   readonly metadata: Json
   readonly sizes: SnapshotSizes
   readonly timing: SnapshotTiming
+  /** absent if it holds no processes */
+  readonly memory?: SnapshotMemory
   /** milliseconds since 1970 */
   readonly createdAt: number
   /** what an environment made from it starts with */
   readonly origin: Pick<
     EnvironmentRecord,
-    'source' | 'limits' | 'net' | 'env' | 'workdir' | 'labels'
+    'source' | 'limits' | 'net' | 'memory' | 'env' | 'workdir' | 'labels'
   >
   /** what the backend needs to materialise it; opaque to everyone else */
   readonly image: { readonly [key: string]: Json }

@@ -78,12 +78,15 @@ export function environments(db: Database): Environments {
 
 type Doc = Pick<
   EnvironmentRecord,
-  'source' | 'limits' | 'net' | 'env' | 'workdir' | 'labels' | 'hostname' | 'instance'
+  'source' | 'limits' | 'net' | 'memory' | 'env' | 'workdir' | 'labels' | 'hostname' | 'instance'
 >
 
 function docOf(record: EnvironmentRecord): string {
-  const { source, limits, net, env, workdir, labels, hostname, instance } = record
-  const doc: Doc = { source, limits, net, env, workdir, labels, hostname, instance }
+  const { source, limits, net, memory, env, workdir, labels, hostname, instance } = record
+  const doc: Doc = {
+    ...{ source, limits, net, env, workdir, labels, hostname, instance },
+    ...(memory !== undefined && { memory }),
+  }
   return JSON.stringify(doc)
 }
 

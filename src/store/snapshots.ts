@@ -96,13 +96,17 @@ type Doc = Pick<
   | 'metadata'
   | 'sizes'
   | 'timing'
+  | 'memory'
   | 'origin'
   | 'image'
 >
 
 function docOf(record: SnapshotRecord): string {
   const { backend, captured, message, labels, metadata, sizes, timing, origin, image } = record
-  const doc: Doc = { backend, captured, message, labels, metadata, sizes, timing, origin, image }
+  const doc: Doc = {
+    ...{ backend, captured, message, labels, metadata, sizes, timing, origin, image },
+    ...(record.memory !== undefined && { memory: record.memory }),
+  }
   return JSON.stringify(doc)
 }
 

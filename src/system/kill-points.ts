@@ -16,6 +16,7 @@ export const killPoints = [
   'create:finished',
   'snapshot:begun',
   'snapshot:frozen',
+  'snapshot:shared',
   'snapshot:dumped',
   'snapshot:sealed',
   'snapshot:copied',
@@ -47,6 +48,11 @@ export const killPoints = [
   'prune:recorded',
   'prune:discarded',
   'prune:forgotten',
+  'squash:begun',
+  'squash:merged',
+  'squash:renamed',
+  'squash:recorded',
+  'squash:gathered',
 ] as const
 
 export type KillPoint = (typeof killPoints)[number]

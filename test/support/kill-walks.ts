@@ -2,7 +2,10 @@ import { type KillPoint, killPoints } from '../../src/system/kill-points.ts'
 
 const launch = ['launch:directories', 'launch:cgroups', 'launch:alive'] as const
 const firstLaunch = ['launch:directories', 'launch:cgroups', 'launch:net', 'launch:alive'] as const
-const capture = ['snapshot:begun', 'snapshot:frozen', 'snapshot:dumped', 'snapshot:sealed'] as const
+const capture = [
+  ...(['snapshot:begun', 'snapshot:frozen', 'snapshot:shared'] as const),
+  ...(['snapshot:dumped', 'snapshot:sealed'] as const),
+] as const
 
 const pointsOf = (verb: string) => killPoints.filter((point) => point.startsWith(`${verb}:`))
 
@@ -19,6 +22,7 @@ export const killWalks = {
   spares: pointsOf('spare'),
   remove: pointsOf('remove'),
   prune: pointsOf('prune'),
+  compact: pointsOf('squash'),
 } as const satisfies Readonly<Record<string, readonly KillPoint[]>>
 
 export type KillWalk = keyof typeof killWalks

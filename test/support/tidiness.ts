@@ -48,9 +48,16 @@ async function wantedOf(fp: Forkpoint): Promise<Holdings> {
       .filter(({ captured }) => captured.includes('processes'))
       .map(({ id }) => id)
       .sort(),
-    layers: snapshots.map(({ id }) => id).sort(),
+    layers: snapshots
+      .flatMap(({ id, sizes }) => [id, ...Object.keys(sizes.squashed ?? {}).flatMap(withMembers)])
+      .sort(),
     interfaces: live.filter(({ info }) => info.net.mode === 'nat').length,
   }
+}
+
+/** A merged layer has a list of what it was made of beside it. */
+function withMembers(layer: string): string[] {
+  return [layer, `${layer}.members`]
 }
 
 function holdingsOf(home: TestHome): Holdings {
@@ -67,7 +74,9 @@ function holdingsOf(home: TestHome): Holdings {
       .map(environmentOf)
       .sort(),
     images: entriesOf(join(places.data, 'snapshots')).sort(),
-    layers: entriesOf(places.layers).filter(isSnapshotId).sort(),
+    layers: entriesOf(places.layers)
+      .filter((name) => isSnapshotId(name.split('.')[0]))
+      .sort(),
     interfaces: remainsOf(home).interfaces.length,
   }
 }

@@ -1,19 +1,23 @@
-import { mkdir, readdir, stat } from 'node:fs/promises'
+import { mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { MemoryMode } from '../../model/environment.ts'
 import type { EnvironmentId, SnapshotId } from '../../model/ids.ts'
-import type { Captured, SnapshotRecord } from '../../model/snapshot.ts'
+import type { Captured, SnapshotMemory, SnapshotRecord } from '../../model/snapshot.ts'
 import { killPoint } from '../../system/kill-points.ts'
 import { pathExists } from '../../system/path-exists.ts'
 import { isAlive } from '../../system/process-identity.ts'
 import type { Stopwatch } from '../../system/stopwatch.ts'
 import { type Layer, runCell } from './cell.ts'
 import { freeze, thaw } from './cgroup.ts'
-import { dump } from './criu.ts'
 import { dumpsEnded } from './dumps-ended.ts'
 import { makeCopyVariant } from './image-variants.ts'
 import { dropIndexLinks, restoreIndexLinks } from './index-links.ts'
 import type { NativeInstance } from './instance.ts'
 import { nameLinkRemaps, unnameLinkRemaps } from './link-remaps.ts'
+import { dumpDespiteLostNames } from './lost-names.ts'
+import { holdingsOf, ownBytes } from './memory/holdings.ts'
+import { shareDump } from './memory/share-dump.ts'
+import { judgeProcesses } from './memory/verdicts.ts'
 import type { Native } from './native.ts'
 import { removeTree } from './remove-tree.ts'
 import { repairImages } from './repair-images.ts'
@@ -26,19 +30,29 @@ export interface NativeImage {
   readonly captured: readonly Captured[]
   /** topmost first; the first is the snapshot's own */
   readonly layers: readonly Layer[]
+  /** true if its processes can only be restored over these very layers */
+  readonly pinned: boolean
 }
 
 export function imageOf(snapshot: SnapshotRecord): NativeImage {
   return snapshot.image as unknown as NativeImage
 }
 
-export function toImageRecord({ captured, layers }: NativeImage): SnapshotRecord['image'] {
-  return { kind: 'native', captured, layers: layers.map((layer) => ({ ...layer })) }
+export function toImageRecord({ layers, ...image }: NativeImage): SnapshotRecord['image'] {
+  return { ...image, layers: layers.map((layer) => ({ ...layer })) }
 }
 
 interface Capture {
   readonly image: NativeImage
   readonly imagesBytes: number
+  readonly memory: SnapshotMemory | null
+  readonly frozenAt: number
+}
+
+interface Subject {
+  readonly id: EnvironmentId
+  readonly instance: NativeInstance
+  readonly snapshot: SnapshotId
 }
 
 /**
@@ -47,27 +61,39 @@ interface Capture {
  */
 export async function capture(
   native: Native,
-  id: EnvironmentId,
-  instance: NativeInstance,
-  snapshot: SnapshotId,
+  { id, instance, snapshot, memory: mode }: Subject & { readonly memory: MemoryMode },
   watch: Stopwatch,
 ): Promise<Capture> {
-  const { places, workers } = native
+  const { places, settings, workers } = native
   const cgroups = native.cgroups(id, instance.slot)
   const images = join(places.snapshot(snapshot), 'images')
   workers.prepare()
   refuseTraced(cgroups[0] ?? '')
   // What CRIU restores reads some of them as the sandbox's root.
   await mkdir(images, { recursive: true, mode: 0o711 })
+  const judge = () => judgeProcesses(settings, cgroups[0] ?? '', mode)
+  // Programs that were never seen are read before the freeze; then it is a matter of a moment.
+  await watch.measure('judge', judge)
+  const frozenAt = performance.now()
   await watch.measure('freeze', () => freeze(cgroups))
   killPoint('snapshot:frozen')
-  await watch.measure('dump', () =>
-    dump(workers, { pid: instance.process.pid, images, cgroup: cgroups[0] ?? '' }),
-  )
-  await watch.measure('surgery', async () => {
+  const [verdicts, { watchesByHandle }] = await Promise.all([
+    // Begun first: what processes map is read before CRIU adds code of its own to it.
+    judge(),
+    watch.measure('dump', () =>
+      dumpDespiteLostNames(workers, {
+        ...{ pid: instance.process.pid, images, cgroup: cgroups[0] ?? '' },
+      }),
+    ),
+  ])
+  const memory = await watch.measure('surgery', async () => {
     await nameLinkRemaps(images, instance.process.pid)
     await repairImages(images)
+    const from = places.slot(id, instance.slot).pages
+    const pages = places.pages(snapshot)
+    const shared = await shareDump({ snapshot, images, pages, from, mode, verdicts })
     await makeCopyVariant(places.snapshot(snapshot), images)
+    return shared
   })
   killPoint('snapshot:dumped')
   const layer: Layer = { path: places.sealed(snapshot), ids: 'cell' }
@@ -83,14 +109,19 @@ export async function capture(
       kind: 'native',
       captured: ['filesystem', 'processes', 'terminal'],
       layers: [layer, ...instance.layers],
+      pinned: watchesByHandle,
     },
-    imagesBytes: await sizeOf(images),
+    imagesBytes: ownBytes(await holdingsOf(places, snapshot)),
+    ...{ memory, frozenAt },
   }
 }
 
 /** A changed file keeps its content under all of its names; the search is long only if there is one. */
 async function rejoinLinks(instance: NativeInstance, work: string): Promise<void> {
   const index = join(work, 'index')
+  // Most often nothing was copied up, and starting a program to find that takes milliseconds.
+  const entries = await readdir(index, { withFileTypes: true }).catch(() => [])
+  if (!entries.some((entry) => entry.isFile())) return
   const layers = instance.layers.map(({ path }) => path)
   const pid = String(instance.process.pid)
   await runCell('joining hard links', ['rejoin', pid, index, ...layers])
@@ -99,13 +130,12 @@ async function rejoinLinks(instance: NativeInstance, work: string): Promise<void
 /** Copies an environment's files while it is frozen; it then goes on as it was. */
 export async function captureFiles(
   native: Native,
-  id: EnvironmentId,
-  instance: NativeInstance,
-  snapshot: SnapshotId,
+  { id, instance, snapshot }: Subject,
   watch: Stopwatch,
 ): Promise<Capture> {
   const cgroups = native.cgroups(id, instance.slot)
   const layer: Layer = { path: native.places.sealed(snapshot), ids: 'cell' }
+  const frozenAt = performance.now()
   await watch.measure('freeze', () => freeze(cgroups))
   try {
     const { upper, work } = native.places.slot(id, instance.slot)
@@ -118,7 +148,8 @@ export async function captureFiles(
     await watch.measure('thaw', () => thaw(cgroups))
   }
   const layers = [layer, ...instance.layers]
-  return { image: { kind: 'native', captured: ['filesystem'], layers }, imagesBytes: 0 }
+  const image: NativeImage = { kind: 'native', captured: ['filesystem'], layers, pinned: false }
+  return { image, imagesBytes: 0, memory: null, frozenAt }
 }
 
 /** Undoes `capture` at whatever step it ended; nothing inside can tell that anything happened. */
@@ -147,10 +178,4 @@ export async function uncapture(
 export async function discard(native: Native, snapshot: SnapshotId): Promise<void> {
   await removeTree(native.places.snapshot(snapshot))
   await removeTree(native.places.sealed(snapshot))
-}
-
-/** A flat directory of files. */
-async function sizeOf(dir: string): Promise<number> {
-  const sizes = (await readdir(dir)).map(async (name) => (await stat(join(dir, name))).size)
-  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0)
 }

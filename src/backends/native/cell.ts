@@ -1,7 +1,4 @@
-import { existsSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { PrerequisiteError } from '../../model/errors.ts'
+import { nativeProgram } from './native-program.ts'
 import { mustRun } from './run-tool.ts'
 
 /** A read-only layer of an environment's root. */
@@ -22,6 +19,8 @@ export interface CellSpec {
   /** the environment's directory: upper, work, run, stage */
   readonly dir: string
   readonly dev: string
+  /** what memory is mapped from */
+  readonly pages: string
   /** topmost first */
   readonly layers: readonly Layer[]
   readonly hostname: string
@@ -40,6 +39,7 @@ export async function createCell(spec: CellSpec): Promise<number> {
 
 export function cellArguments(spec: CellSpec): string[] {
   const args = ['--env', spec.dir, '--dev', spec.dev, '--hostname', spec.hostname]
+  args.push('--pages', spec.pages)
   args.push('--id-base', String(spec.ids.base), '--id-count', String(spec.ids.count))
   for (const layer of spec.layers) args.push('--layer', `${layer.ids}:${layer.path}`)
   for (const dir of spec.cgroups) args.push('--cgroup', dir)
@@ -53,15 +53,4 @@ export function cellArguments(spec: CellSpec): string[] {
 
 export function runCell(doing: string, args: readonly string[]): Promise<string> {
   return mustRun(doing, nativeProgram('cell'), args)
-}
-
-/** A program of `native/build`, wherever this code was bundled to within the package. */
-export function nativeProgram(name: 'agent' | 'cell'): string {
-  for (let dir = dirname(fileURLToPath(import.meta.url)); dir !== '/'; dir = dirname(dir)) {
-    const path = join(dir, 'native/build', name)
-    if (existsSync(path)) return path
-  }
-  throw new PrerequisiteError(`the program native/build/${name} is missing`, {
-    remedy: 'run `make -C native`, or start Forkpoint through ./forkpoint, which builds it',
-  })
 }

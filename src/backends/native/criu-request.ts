@@ -1,4 +1,5 @@
 import { make, schema } from './images/schema.ts'
+import { pagesInside } from './memory/pages-files.ts'
 
 /** The fields of CRIU's RPC messages that Forkpoint uses, numbered as in CRIU 4.2. */
 const request = schema({ type: [1, 'uint32'], opts: [2, 'message'] })
@@ -32,7 +33,10 @@ const stage = '/run/stage'
 const workDirectory = 100
 
 /** The mounts that are ours to provide, by the name CRIU's images know them. */
-const externalMounts = { root: '/', dev: '/dev', run: '/run/forkpoint' } as const
+const externalMounts = {
+  ...{ root: '/', dev: '/dev', run: '/run/forkpoint' },
+  pages: pagesInside,
+} as const
 
 const common = {
   ...{ imagesDirFd: -1, logLevel: 1, manageCgroupsMode: ignoreCgroups, emptyNs: cloneNewNet },

@@ -3,11 +3,13 @@ import { constants } from 'node:fs'
 import { chmod, chown, mkdir, open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Identity } from '../backend.ts'
+import { makePagesDirectory } from './memory/pages-files.ts'
 import type { EnvironmentPlaces } from './places.ts'
 
 /** What the sandbox owns (upper, work, run) belongs to its root; what is ours around it does not. */
 export async function makeDirectories(place: EnvironmentPlaces, rootId: number): Promise<void> {
   await mkdir(place.stage, { recursive: true })
+  await makePagesDirectory(place.pages)
   // The cell's first process passes through it when it is already the sandbox's root.
   await chmod(place.dir, 0o711)
   for (const dir of [place.upper, place.work, place.run]) {

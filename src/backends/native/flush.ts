@@ -1,5 +1,6 @@
 import type { SnapshotRecord } from '../../model/snapshot.ts'
 import { writeManifest } from './manifest.ts'
+import { currentHome } from './memory/generation.ts'
 import type { Native } from './native.ts'
 import { mustRun } from './run-tool.ts'
 import { treeBytes } from './stats.ts'
@@ -9,9 +10,10 @@ export async function flush(
   native: Native,
   snapshot: SnapshotRecord,
 ): Promise<{ filesBytes: number }> {
-  if (snapshot.captured.includes('processes')) {
-    await writeManifest(native.places.snapshot(snapshot.id))
-  }
   await mustRun('flushing a snapshot', 'sync', ['--file-system', native.places.data])
+  // Only now it is certain how much the pages take.
+  if (snapshot.captured.includes('processes')) {
+    await writeManifest(await currentHome(native.places.snapshot(snapshot.id)))
+  }
   return { filesBytes: await treeBytes(native.places.sealed(snapshot.id)) }
 }

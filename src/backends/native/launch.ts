@@ -13,6 +13,7 @@ import { lostLocksOf } from './images/lost-locks.ts'
 import { agentListening, type NativeInstance } from './instance.ts'
 import { ensureDevices } from './layers.ts'
 import { retakeLocks } from './lost-locks.ts'
+import { linkAllPages } from './memory/pages-files.ts'
 import { allow, ensureNat, freeLink, interfaceName } from './nat.ts'
 import type { Native } from './native.ts'
 import { cgroupName, type EnvironmentPlaces } from './places.ts'
@@ -24,6 +25,8 @@ export interface Launch extends Pick<EnvironmentRecord, 'id' | 'limits' | 'net'>
   readonly layers: readonly Layer[]
   /** CRIU's images to continue from; null: a fresh agent */
   readonly images: string | null
+  /** directory of what those images map, which the environment then has as well; null: nothing */
+  readonly pages: string | null
   /** the life of the same environment that this one takes over from: it keeps its address */
   readonly replaces: NativeInstance | null
   /** which life it is; absent: the next one */
@@ -42,6 +45,7 @@ export async function launch(native: Native, spec: Launch): Promise<NativeInstan
   const place = places.slot(spec.id, slot)
   await explained(making, async () => {
     await makeDirectories(place, settings.ids.base)
+    if (spec.pages !== null) await linkAllPages(spec.pages, place.pages)
     await writeIdentity(place, spec.identity, settings.ids.base)
   })
   killPoint('launch:directories')
@@ -52,7 +56,7 @@ export async function launch(native: Native, spec: Launch): Promise<NativeInstan
   killPoint('launch:cgroups')
   const start = (net: CellNet | null): Promise<Agent> => {
     const cell: CellSpec = {
-      ...{ dir: place.dir, dev, layers: spec.layers, cgroups, net },
+      ...{ dir: place.dir, dev, pages: place.pages, layers: spec.layers, cgroups, net },
       ...{ hostname: spec.identity.hostname, ids: settings.ids, noNewPrivs: settings.noNewPrivs },
     }
     return spec.images === null

@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import type { NetMode, Source } from '../../model/environment.ts'
 import { UnsupportedError } from '../../model/errors.ts'
 import { pathExists } from '../../system/path-exists.ts'
-import { type Layer, nativeProgram, runCell } from './cell.ts'
+import { type Layer, runCell } from './cell.ts'
 import { planMask, writeMask } from './mask.ts'
+import { nativeProgram } from './native-program.ts'
 import type { Places } from './places.ts'
 import { resolverOfHost } from './resolver.ts'
 
@@ -18,6 +19,8 @@ const skeleton: readonly [path: string, mode: number][] = [
   ['run/forkpoint', 0o755],
   ['run/lock', 0o1777],
   ['run/shm', 0o1777],
+  ['.forkpoint', 0o755],
+  ['.forkpoint/pages', 0o700],
 ]
 
 /** The layers under a new environment's upper, topmost first. */
@@ -44,16 +47,16 @@ export async function baseLayers(
   }
 }
 
-/** The agent and the mount points, named for the agent's content. */
+/** The agent and the mount points, named for what is in it. */
 async function agentLayer(places: Places): Promise<Layer> {
   const program = nativeProgram('agent')
   const { size, mtimeMs } = await stat(program)
-  return ensureLayer(places, `agent-${digest(`${program} ${size} ${mtimeMs}`)}`, async (dir) => {
+  const content = `${program} ${size} ${mtimeMs} ${JSON.stringify(skeleton)}`
+  return ensureLayer(places, `agent-${digest(content)}`, async (dir) => {
     for (const [path, mode] of skeleton) {
       await mkdir(join(dir, path))
       await chmod(join(dir, path), mode)
     }
-    await mkdir(join(dir, '.forkpoint'), { mode: 0o755 })
     await copyFile(program, join(dir, '.forkpoint/agent'))
     await chmod(join(dir, '.forkpoint/agent'), 0o755)
   })

@@ -3,9 +3,24 @@ import { readdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { BackendError } from '../../model/errors.ts'
+import { listFiles } from './memory/pages-files.ts'
 
-/** What a snapshot's images were when they were flushed. */
-type Manifest = Record<string, { readonly bytes: number; readonly crc32: number }>
+/** What a snapshot's images were when they were flushed, and the pages they map. */
+type Manifest = Record<string, ImageCheck | PagesCheck>
+
+interface ImageCheck {
+  readonly bytes: number
+  readonly crc32: number
+}
+
+/** By path from the snapshot; too large to be read each time. */
+interface PagesCheck {
+  readonly bytes: number
+  /** taken on disk */
+  readonly taken: number
+}
+
+const pagesPlace = 'pages'
 
 const manifestName = 'manifest.json'
 
@@ -20,8 +35,11 @@ export async function writeManifest(snapshot: string): Promise<void> {
     const path = join(images, name)
     manifest[name] = { bytes: (await stat(path)).size, crc32: await checksum(path) }
   }
+  for (const { name, size, bytes } of await listFiles(join(snapshot, pagesPlace))) {
+    manifest[join(pagesPlace, name)] = { bytes: size, taken: bytes }
+  }
   const draft = join(snapshot, `${manifestName}.new`)
-  await writeFile(draft, JSON.stringify(manifest))
+  await writeFile(draft, JSON.stringify(manifest), { flush: true })
   await rename(draft, join(snapshot, manifestName))
 }
 
@@ -43,11 +61,9 @@ async function verify(snapshot: string): Promise<void> {
   const text = await readFile(join(snapshot, manifestName), 'utf8').catch(() => null)
   if (text === null) return
   const checks = Object.entries(JSON.parse(text) as Manifest).map(async ([name, expected]) => {
-    const path = join(snapshot, 'images', name)
-    const { size } = await stat(path).catch(() => ({ size: -1 }))
-    const isSame =
-      size === expected.bytes &&
-      (size > mostCheckedBytes || (await checksum(path)) === expected.crc32)
+    const isSame = await ('taken' in expected
+      ? isSamePages(join(snapshot, name), expected)
+      : isSameImage(join(snapshot, 'images', name), expected))
     return isSame ? [] : [name]
   })
   const damaged = (await Promise.all(checks)).flat()
@@ -57,6 +73,18 @@ async function verify(snapshot: string): Promise<void> {
       'use another snapshot; check the disk, then remove this one with `forkpoint rm-snapshot`',
     detail: { damaged },
   })
+}
+
+async function isSameImage(path: string, expected: ImageCheck): Promise<boolean> {
+  const { size } = await stat(path).catch(() => ({ size: -1 }))
+  if (size !== expected.bytes) return false
+  return size > mostCheckedBytes || (await checksum(path)) === expected.crc32
+}
+
+/** A file system may take more for the same content later, but not less. */
+async function isSamePages(path: string, expected: PagesCheck): Promise<boolean> {
+  const { size, blocks } = await stat(path).catch(() => ({ size: -1, blocks: 0 }))
+  return size === expected.bytes && blocks * 512 >= expected.taken
 }
 
 async function imagesIn(dir: string): Promise<string[]> {

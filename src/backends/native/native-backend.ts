@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { readdir, rmdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Capability } from '../../model/capabilities.ts'
 import type { Instance } from '../../model/environment.ts'
 import { type EnvironmentId, isEnvironmentId } from '../../model/ids.ts'
@@ -36,6 +37,9 @@ import { raiseKernelLimits } from './kernel-limits.ts'
 import { type Launch, launch } from './launch.ts'
 import { baseLayers } from './layers.ts'
 import { verifyManifest } from './manifest.ts'
+import { gatherMemory } from './memory/gather-memory.ts'
+import { currentHome, dropStale } from './memory/generation.ts'
+import { holdingsOf } from './memory/holdings.ts'
 import { connectAgain, forget, interfaceName, removeInterface, removeNat } from './nat.ts'
 import { openNative } from './native.ts'
 import { slotOfCgroup } from './places.ts'
@@ -43,6 +47,15 @@ import { privateMemory } from './private-memory.ts'
 import { removeTree } from './remove-tree.ts'
 import { takeSlot } from './slots.ts'
 import { validateSource } from './sources.ts'
+import { overCurrentLayers } from './squash/current-layers.ts'
+import {
+  discardSquashed,
+  discardUnrecorded,
+  fold,
+  layersOf,
+  squash,
+  squashDue,
+} from './squash/squash.ts'
 import { readStats } from './stats.ts'
 import { viewFiles } from './view/view-files.ts'
 import { discardVolume, openVolume, volumeIsOpen } from './volume.ts'
@@ -70,7 +83,9 @@ export function nativeBackend(context: BackendContext): Backend {
       baseLayers(places, spec.source, { mask, net: spec.net.mode }),
     )
     killPoint('create:layers')
-    return toRecord(await launchTold({ ...spec, layers, images: null, replaces: null }))
+    return toRecord(
+      await launchTold({ ...spec, layers, images: null, pages: null, replaces: null }),
+    )
   }
 
   async function materialize({
@@ -81,24 +96,30 @@ export function nativeBackend(context: BackendContext): Backend {
   }: MaterializeSpec): Promise<Instance> {
     await open()
     const image = imageOf(snapshot)
-    if (role === 'copy') await verifyManifest(places.snapshot(snapshot.id))
-    const images = await imagesFor(places.snapshot(snapshot.id), role)
+    const home = await currentHome(places.snapshot(snapshot.id))
+    if (role === 'copy') await verifyManifest(home)
+    const images = await imagesFor(home, role)
     const instance = await launchTold({
       ...{ ...spec, layers: image.layers, replaces: replaces && fromRecord(replaces) },
       images: image.captured.includes('processes') ? images : null,
+      pages: join(home, 'pages'),
     })
     return toRecord(instance)
   }
 
   async function prepare({ snapshot, ...spec }: PrepareSpec): Promise<Instance> {
     await open()
-    await verifyManifest(places.snapshot(snapshot.id))
-    const images = await imagesFor(places.snapshot(snapshot.id), 'copy')
+    const home = await currentHome(places.snapshot(snapshot.id))
+    await verifyManifest(home)
+    const images = await imagesFor(home, 'copy')
     const slot = await takeSlot(places, spec.id)
     const { layers } = imageOf(snapshot)
+    const pages = join(home, 'pages')
     try {
       return toRecord(
-        await launch(native, { ...spec, layers, images, slot, replaces: null, start: 'frozen' }),
+        await launch(native, {
+          ...{ ...spec, layers, images, pages, slot, replaces: null, start: 'frozen' },
+        }),
       )
     } catch (error) {
       await endSlot(spec.id, slot)
@@ -189,17 +210,18 @@ export function nativeBackend(context: BackendContext): Backend {
     files: viewFiles(native),
     validate: (source) => validateSource(source, mask),
     create,
-    capture: async (id, instance, snapshot, mode) => {
+    capture: async (id, record, snapshot, { mode, memory: memoryMode, head }) => {
       const watch = stopwatch()
-      const take = mode === 'full' ? capture : captureFiles
-      const { image, imagesBytes } = await tellingFull(places.data, 'taking a snapshot', () =>
-        take(native, id, fromRecord(instance), snapshot, watch),
-      )
+      const instance = fromRecord(record)
+      const take = () =>
+        mode === 'full'
+          ? capture(native, { id, instance, snapshot, memory: memoryMode }, watch)
+          : captureFiles(native, { id, instance, snapshot }, watch)
+      const { image: own, ...taken } = await tellingFull(places.data, 'taking a snapshot', take)
+      const image = await overCurrentLayers(own, instance.layers, head)
       return {
-        image: toImageRecord(image),
-        imagesBytes,
-        captured: image.captured,
-        phases: watch.phases,
+        ...taken,
+        ...{ image: toImageRecord(image), captured: image.captured, phases: watch.phases },
       }
     },
     uncapture: (id, instance, snapshot) => uncapture(native, id, fromRecord(instance), snapshot),
@@ -210,8 +232,20 @@ export function nativeBackend(context: BackendContext): Backend {
     end: (id, instance) => endSlot(id, fromRecord(instance).slot),
     retire,
     destroy,
-    discard: (snapshot) => discard(native, snapshot),
+    discard: async (snapshot) => {
+      await discardSquashed(native, snapshot)
+      await discard(native, snapshot)
+    },
     flush: (snapshot) => flush(native, snapshot),
+    gatherMemory: (snapshot) =>
+      tellingFull(places.data, 'compacting', () => gatherMemory(places, snapshot)),
+    dropStaleMemory: (id) => dropStale(places.snapshot(id)),
+    holdings: ({ id }) => holdingsOf(places, id),
+    squashDue,
+    squash: (snapshot, signal) => squash(native, snapshot, signal),
+    compact: (snapshot) => tellingFull(places.data, 'compacting', () => fold(snapshot)),
+    discardUnrecorded: (recorded) => discardUnrecorded(native, recorded),
+    layersOf,
     remnants,
     address: (id, instance) => ({
       path: placeOf(id, instance).socket,
@@ -238,6 +272,6 @@ export function nativeBackend(context: BackendContext): Backend {
       await discardVolume(places)
     },
     check: () => checkMachine({ native, create, destroy }),
-    close: () => native.workers[Symbol.dispose](),
+    close: () => native.workers.dismiss(),
   }
 }

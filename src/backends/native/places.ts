@@ -19,6 +19,8 @@ export interface Places {
   slot(id: EnvironmentId, slot: number): EnvironmentPlaces
   /** CRIU's images and our manifest of a snapshot */
   snapshot(id: SnapshotId): string
+  /** files that processes of a snapshot map their memory from */
+  pages(id: SnapshotId): string
   /** the files that a snapshot sealed */
   sealed(id: SnapshotId): string
 }
@@ -29,6 +31,8 @@ export interface EnvironmentPlaces {
   readonly work: string
   readonly run: string
   readonly stage: string
+  /** what its processes map their memory from */
+  readonly pages: string
   readonly socket: string
   /** there if it was given a network */
   readonly net: string
@@ -47,6 +51,7 @@ export function placesOf(home: string): Places {
     env: (id) => join(envs, id),
     slot: (id, slot) => environmentPlaces(join(envs, id, String(slot))),
     snapshot: (id) => join(data, 'snapshots', id),
+    pages: (id) => join(data, 'snapshots', id, 'pages'),
     sealed: (id) => join(data, 'layers', id),
   }
 }
@@ -59,6 +64,7 @@ function environmentPlaces(dir: string): EnvironmentPlaces {
     work: join(dir, 'work'),
     run,
     stage: join(dir, 'stage'),
+    pages: join(dir, 'pages'),
     socket: join(run, 'agent.sock'),
     net: join(dir, 'net'),
   }

@@ -66,11 +66,17 @@ export async function dumpAndRestore(
   const snapshot = newSnapshotId()
   try {
     await quiesce(await connect(native, cell.id, cell.instance.slot))
-    const { image } = await capture(native, cell.id, cell.instance, snapshot, stopwatch())
+    const { id, instance: original } = cell
+    const { image } = await capture(
+      native,
+      { id, instance: original, snapshot, memory: 'auto' },
+      stopwatch(),
+    )
     const instance = await launch(native, {
       ...probeSpec(copy),
       layers: image.layers,
       images: join(native.places.snapshot(snapshot), 'images'),
+      pages: native.places.pages(snapshot),
       replaces: null,
     })
     return await askShell(machine, copy, instance, question)

@@ -1,8 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { EnvironmentId } from '../../model/ids.ts'
-import type { InstanceStats } from '../backend.ts'
+import type { InstanceStats, MemoryAccount } from '../backend.ts'
+import { processesIn } from './cgroup.ts'
 import type { CgroupLayout, Controller } from './cgroup-layout.ts'
+import { accountMemory } from './memory/account.ts'
 import type { Native } from './native.ts'
 import { cgroupName } from './places.ts'
 import { runTool } from './run-tool.ts'
@@ -11,10 +13,11 @@ import { runTool } from './run-tool.ts'
 const unlimited = 2 ** 62
 
 export async function readStats(
-  { layout, places }: Native,
+  native: Native,
   id: EnvironmentId,
   slot: number,
 ): Promise<InstanceStats> {
+  const { layout, places } = native
   const group = cgroupName(id, slot)
   const read = async (name: Controller, v1: string, v2: string): Promise<string> => {
     const at = layout.controllers.get(name)
@@ -22,9 +25,10 @@ export async function readStats(
     const file = join(at.mount, 'forkpoint', places.key, group, at.version === 1 ? v1 : v2)
     return readFile(file, 'utf8').catch(() => '')
   }
-  const [memory, memoryLimit, cpu, processes, processLimit, disk] = await Promise.all([
+  const [memory, memoryLimit, account, cpu, processes, processLimit, disk] = await Promise.all([
     read('memory', 'memory.usage_in_bytes', 'memory.current'),
     read('memory', 'memory.limit_in_bytes', 'memory.max'),
+    readAccount(native.cgroups(id, slot)[0] ?? ''),
     cpuMs(layout, places.key, group),
     read('pids', 'pids.current', 'pids.current'),
     read('pids', 'pids.max', 'pids.max'),
@@ -32,6 +36,7 @@ export async function readStats(
   ])
   return {
     memoryBytes: Number(memory),
+    memory: account,
     memoryLimitBytes: limit(memoryLimit),
     cpuMs: cpu,
     processes: Number(processes),
@@ -43,6 +48,17 @@ export async function readStats(
 function limit(text: string): number | null {
   const value = Number.parseInt(text, 10)
   return Number.isNaN(value) || value >= unlimited ? null : value
+}
+
+async function readAccount(cgroup: string): Promise<MemoryAccount> {
+  const pids = await processesIn(cgroup)
+  const read = (pid: number, name: string) =>
+    readFile(`/proc/${pid}/${name}`, 'utf8').catch(() => '')
+  const processes = pids.map(async (pid) => {
+    const [rollup, smaps] = await Promise.all([read(pid, 'smaps_rollup'), read(pid, 'smaps')])
+    return { rollup, smaps }
+  })
+  return accountMemory(await Promise.all(processes))
 }
 
 /** The v2 hierarchy counts CPU time for every group, also where v1 has the cpu controller. */

@@ -1,6 +1,6 @@
 import { Option } from 'commander'
-import type { BackendName, CreateOptions, NetMode } from '../../index.ts'
-import { backendNames, netModes } from '../../model/environment.ts'
+import type { BackendName, CreateOptions, MemoryMode, NetMode } from '../../index.ts'
+import { backendNames, memoryModes, netModes } from '../../model/environment.ts'
 import { parseBytes, parseCount, parseCpus } from '../../model/quantities.ts'
 import { sourceForms } from '../../model/source.ts'
 import { addExamples } from '../help.ts'
@@ -16,6 +16,7 @@ interface Options {
   readonly net?: NetMode
   readonly netAllow?: readonly string[]
   readonly memory?: number
+  readonly memoryMode?: MemoryMode
   readonly cpus?: number
   readonly pids?: number
   readonly env?: Readonly<Record<string, string>>
@@ -36,6 +37,9 @@ export const make: MakeCommand = (command, cli) =>
         listOption('--net-allow <cidr>', 'a neighbouring network it may reach all the same'),
       )
       .addOption(parsedOption('--memory <size>', 'memory limit, such as 2g', parseBytes))
+      .addOption(
+        new Option('--memory-mode <mode>', 'how forks come by their memory').choices(memoryModes),
+      )
       .addOption(parsedOption('--cpus <n>', 'cpu limit, such as 2 or 0.5', parseCpus))
       .addOption(parsedOption('--pids <n>', 'limit of processes and threads', parseCount))
       .addOption(pairsOption('-e, --env <key=value>', 'a variable of every command'))
@@ -66,12 +70,14 @@ export const make: MakeCommand = (command, cli) =>
 
 function createOptions(options: Options, signal: AbortSignal): CreateOptions {
   const { from, name, backend, net, netAllow, memory, cpus, pids, env, label, workdir } = options
+  const { memoryMode } = options
   return {
     ...{ from, signal },
     ...(name !== undefined && { name }),
     ...(backend !== undefined && { backend }),
     ...(net !== undefined && { net }),
     ...(netAllow !== undefined && { netAllow }),
+    ...(memoryMode !== undefined && { memory: memoryMode }),
     ...(env !== undefined && { env }),
     ...(label !== undefined && { labels: label }),
     ...(workdir !== undefined && { workdir }),

@@ -27,6 +27,7 @@ function snapshotColumns(style: Style): readonly Column<SnapshotUsage>[] {
     { title: 'SNAPSHOT', cell: ({ name, id }) => name ?? id, paint: (text) => style.strong(text) },
     { title: 'OWN', cell: ({ ownBytes }) => bytes(ownBytes) },
     { title: 'FILES', cell: ({ filesBytes }) => bytes(filesBytes) },
+    { title: 'MERGED', cell: ({ squashedBytes }) => formatBytes(squashedBytes) },
     { title: 'MEMORY', cell: ({ imagesBytes }) => formatBytes(imagesBytes) },
     { title: 'SHARED', cell: ({ sharedBytes }) => bytes(sharedBytes) },
     { title: 'UNIQUE', cell: ({ uniqueBytes }) => bytes(uniqueBytes) },

@@ -92,6 +92,6 @@ function environmentNode({ id, name, status, createdAt }: EnvironmentRecord): En
   return { kind: 'environment', id, name, status, createdAt }
 }
 
-export function ownBytesOf({ sizes }: Pick<SnapshotRecord, 'sizes'>): number | null {
+function ownBytesOf({ sizes }: Pick<SnapshotRecord, 'sizes'>): number | null {
   return sizes.filesBytes === null ? null : sizes.filesBytes + sizes.imagesBytes
 }

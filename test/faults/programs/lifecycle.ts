@@ -16,6 +16,12 @@ const verbs: Record<string, Verb> = {
     await (await fp.get(name)).snapshot()
   },
 
+  'snapshot-changed': async (fp, name = '') => {
+    const env = await fp.get(name)
+    await env.exec('date +%N > /root/changed')
+    await env.snapshot()
+  },
+
   'snapshot-files': async (fp, name = '') => {
     await (await fp.get(name)).snapshot({ mode: 'filesystem' })
   },
@@ -38,6 +44,10 @@ const verbs: Record<string, Verb> = {
 
   fork: async (fp, snapshot = '') => {
     await (await fp.snapshot(snapshot)).fork(2)
+  },
+
+  compact: async (fp, snapshot = '') => {
+    await fp.compact(snapshot)
   },
 
   /** Takes a snapshot, waits for what is prepared after it, and goes back. */

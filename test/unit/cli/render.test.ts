@@ -175,9 +175,12 @@ describe('facts', () => {
     const facts = statsFacts({
       ...{ memoryBytes: 2 ** 20, memoryLimitBytes: 2 ** 30, cpuMs: 1500 },
       ...{ processes: 3, processLimit: null, diskBytes: 0 },
+      memory: { privateBytes: 2 ** 19, sharedBytes: 2 ** 29, totalBytes: 2 ** 29 + 2 ** 19 },
     })
     expect(facts).toEqual([
       ['memory', '1 MiB of 1 GiB'],
+      ['private', '512 KiB'],
+      ['shared', "512 MiB of its snapshots' pages"],
       ['cpu time', '1.5 s'],
       ['processes', '3'],
       ['files changed', '0 B'],

@@ -66,36 +66,61 @@ describe('the tree', () => {
 })
 
 describe('usage', () => {
-  const sizes = (filesBytes: number | null, imagesBytes: number) => ({
-    sizes: { filesBytes, imagesBytes },
+  const used = (
+    number: number,
+    layers: readonly string[],
+    [filesBytes, imagesBytes]: [number | null, number],
+    squashed?: Record<string, number>,
+  ) => ({
+    ...someSnapshot(number, null),
+    sizes: { filesBytes, imagesBytes, ...(squashed && { squashed }) },
+    layers,
+    held: { imagesBytes, pages: [] },
   })
-  const [live] = [{ id: environmentId(1), name: null, status: 'running' as const }]
+  const [one, two, three] = [snapshotId(1), snapshotId(2), snapshotId(3)]
+  const figures = ({ snapshots }: ReturnType<typeof usageOf>) =>
+    snapshots.map(({ ownBytes, sharedBytes, uniqueBytes }) => [ownBytes, sharedBytes, uniqueBytes])
 
   test('tells what each snapshot added, shares with its ancestors, and has alone', () => {
-    const { snapshots } = usageOf(
+    const usage = usageOf(
       [
-        someSnapshot(1, null, sizes(1000, 10)),
-        someSnapshot(2, 1, sizes(200, 20)),
-        someSnapshot(3, 2, sizes(30, 1)),
+        used(1, [one], [1000, 10]),
+        used(2, [two, one], [200, 20]),
+        used(3, [three, two, one], [30, 1]),
       ],
       [],
     )
-    expect(
-      snapshots.map(({ ownBytes, sharedBytes, uniqueBytes }) => [
-        ownBytes,
-        sharedBytes,
-        uniqueBytes,
-      ]),
-    ).toEqual([
+    expect(figures(usage)).toEqual([
       [1010, 0, 10],
       [220, 1000, 20],
       [31, 1200, 31],
     ])
   })
 
+  test('counts merged layers with the snapshot they end with, beside what they were made of', () => {
+    const merged = `${two}.2-0123456789abcdef`
+    const usage = usageOf(
+      [
+        used(1, [one], [1000, 10]),
+        used(2, [merged], [200, 20], { [merged]: 1100 }),
+        used(3, [three, merged], [30, 1]),
+      ],
+      [],
+    )
+    expect(figures(usage)).toEqual([
+      [1010, 0, 1010],
+      [1320, 0, 220],
+      [31, 1100, 31],
+    ])
+    expect(usage.totals.snapshotBytes).toBe(1010 + 1320 + 31)
+  })
+
   test('does not call files unique that an environment stands on', () => {
-    const environment = { ...live, head: snapshotId(1), diskBytes: 5, memoryBytes: 7 }
-    const { snapshots, totals } = usageOf([someSnapshot(1, null, sizes(1000, 10))], [environment])
+    const environment = {
+      ...{ id: environmentId(1), name: null, status: 'running' as const },
+      ...{ diskBytes: 5, memoryBytes: 7, layers: [one] },
+    }
+    const { snapshots, totals } = usageOf([used(1, [one], [1000, 10])], [environment])
     expect(snapshots[0]?.uniqueBytes).toBe(10)
     expect(totals).toEqual({
       snapshotBytes: 1010,
@@ -105,15 +130,44 @@ describe('usage', () => {
     })
   })
 
-  test('says unknown where files were not counted yet', () => {
+  test('counts memory that snapshots have in common once, for the one that wrote it', () => {
+    const file = (name: string, bytes: number, holders: number, own: boolean) => ({
+      ...{ name, bytes, holders, own },
+    })
     const { snapshots, totals } = usageOf(
-      [someSnapshot(1, null, sizes(null, 10)), someSnapshot(2, 1, sizes(200, 20))],
+      [
+        {
+          ...used(1, [one], [5, 0]),
+          held: { imagesBytes: 10, pages: [file('a', 1000, 2, true), file('b', 70, 1, true)] },
+        },
+        {
+          ...used(2, [two, one], [3, 0]),
+          held: {
+            imagesBytes: 20,
+            // What wrote `c` is gone: nobody else has it any more.
+            pages: [file('a', 1000, 2, false), file('c', 400, 1, false), file('d', 200, 1, true)],
+          },
+        },
+      ],
       [],
     )
-    expect(snapshots.map(({ ownBytes, sharedBytes }) => [ownBytes, sharedBytes])).toEqual([
-      [null, 0],
-      [220, null],
+    expect(
+      snapshots.map(({ imagesBytes, ownBytes, sharedBytes, uniqueBytes }) => [
+        ...[imagesBytes, ownBytes, sharedBytes, uniqueBytes],
+      ]),
+    ).toEqual([
+      [1080, 1085, 0, 80],
+      [220, 223, 1405, 623],
     ])
-    expect(totals).toMatchObject({ snapshotBytes: 230, uncounted: 1 })
+    expect(totals.snapshotBytes).toBe(5 + 3 + 10 + 20 + 1000 + 70 + 400 + 200)
+  })
+
+  test('says unknown where files were not counted yet', () => {
+    const usage = usageOf([used(1, [one], [null, 10]), used(2, [two, one], [200, 20])], [])
+    expect(figures(usage)).toEqual([
+      [null, 0, 10],
+      [220, null, 220],
+    ])
+    expect(usage.totals).toMatchObject({ snapshotBytes: 230, uncounted: 1 })
   })
 })

@@ -23,6 +23,8 @@ export const fileEntry = schema({
   reg: [3, 'message', 'optional'],
   isk: [4, 'message', 'optional'],
   tfd: [12, 'message', 'optional'],
+  ify: [13, 'message', 'optional'],
+  ffy: [14, 'message', 'optional'],
 })
 
 export const regFileEntry = schema({
@@ -62,6 +64,19 @@ export const timerfdEntry = schema({
   isec: [9, 'uint64'],
   insec: [10, 'uint64'],
 })
+
+export const inotifyFileEntry = schema({ wd: [5, 'message', 'repeated'] })
+
+export const inotifyWdEntry = schema({ fHandle: [7, 'message'] })
+
+export const fanotifyFileEntry = schema({ mark: [6, 'message', 'repeated'] })
+
+export const fanotifyMarkEntry = schema({ ie: [7, 'message', 'optional'] })
+
+export const fanotifyInodeMarkEntry = schema({ fHandle: [2, 'message'] })
+
+/** a file handle, and where it leads if CRIU knows */
+export const fhEntry = schema({ path: [4, 'string', 'optional'] })
 
 /** filelocks.img */
 export const fileLockEntry = schema({

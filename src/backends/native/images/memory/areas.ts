@@ -45,9 +45,13 @@ function entryOf({ entries }: ImageFile): Uint8Array {
 
 /** The files that a process maps or runs, by their numbers in files.img. */
 export function usedFiles(mm: Buffer): Set<number> {
-  const { image, areas } = decodeAreas(mm)
-  const mapped = areas.filter(isFile).map(({ shmid }) => shmid)
-  return new Set([read(mmEntry, entryOf(image)).exeFileId, ...mapped])
+  const mapped = decodeAreas(mm).areas.filter(isFile)
+  return new Set([executableOf(mm), ...mapped.map(({ shmid }) => shmid)])
+}
+
+/** The number of the program that a process runs. */
+export function executableOf(mm: Buffer): number {
+  return read(mmEntry, entryOf(decodeImage(mm))).exeFileId
 }
 
 export function isFile(area: Area): boolean {

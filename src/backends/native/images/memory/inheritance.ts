@@ -2,7 +2,14 @@ import { pstreeEntry } from '../criu-messages.ts'
 import { decodeImage } from '../image-file.ts'
 import { duplicateRegFile } from '../regular-files.ts'
 import { read } from '../schema.ts'
-import { type Area, decodeAreas, isPrivateFile, renumbered, withAreas } from './areas.ts'
+import {
+  type Area,
+  decodeAreas,
+  executableOf,
+  isPrivateFile,
+  renumbered,
+  withAreas,
+} from './areas.ts'
 
 /** The images of all processes of a dump. */
 export interface Family {
@@ -23,11 +30,12 @@ export interface Family {
 export function tellMappingsApart(family: Family): Pick<Family, 'memories' | 'files'> | null {
   const memories = new Map<number, Buffer>()
   let { files } = family
-  const areas = new Map([...family.memories].map(([pid, mm]) => [pid, decodeAreas(mm)]))
   for (const { pid, ppid } of processesOf(family.pstree)) {
-    const [child, parent] = [areas.get(pid), areas.get(ppid)]
-    if (!child || !parent) continue
-    const mistaken = mistakenIn(child.areas, parent.areas)
+    const [child, parent] = [family.memories.get(pid), family.memories.get(ppid)]
+    // CRIU looks only at children that run the same program.
+    if (!child || !parent || executableOf(child) !== executableOf(parent)) continue
+    const { image, areas } = decodeAreas(child)
+    const mistaken = mistakenIn(areas, decodeAreas(parent).areas)
     if (mistaken.size === 0) continue
     const numbers = new Map<number, number>()
     for (const { shmid } of mistaken) {
@@ -36,11 +44,11 @@ export function tellMappingsApart(family: Family): Pick<Family, 'memories' | 'fi
       files = copy.files
       numbers.set(shmid, copy.id)
     }
-    const entries = child.areas.map((area) => {
+    const entries = areas.map((area) => {
       const number = mistaken.has(area) ? numbers.get(area.shmid) : undefined
       return number === undefined ? area.entry : renumbered(area, number)
     })
-    memories.set(pid, withAreas(child.image, entries))
+    memories.set(pid, withAreas(image, entries))
   }
   return memories.size === 0 ? null : { memories, files }
 }

@@ -1,0 +1,211 @@
+/* One layer of several: mounted in their place, over whatever is below them, it shows exactly the
+ * same. A whiteout or an opaque directory stays as long as something below could show through.
+ *
+ * Everything is copied and nothing linked: a link count would show inside, and the index of an
+ * overlay would take a file for changed in both places. The attributes of OverlayFS itself tell of
+ * the place that a layer had when it was written, and stay behind, but for the opaque mark. */
+#define _GNU_SOURCE
+#include "view.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/sysmacros.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#define OWN_ATTRIBUTES "trusted.overlay."
+#define NESTED_ATTRIBUTES "trusted.overlay.overlay." /* of an overlay inside: plain data here */
+#define OPAQUE "trusted.overlay.opaque"
+#define NICENESS 10 /* environments come first */
+
+struct squashing {
+  int root, into; /* of the new layer: its directory, where the next entry goes */
+  void *links;    /* files with several names, see links.c */
+  int whiteout;   /* one that the others are links of */
+  char *place;    /* below `root`, of what is being made; may be longer than the kernel takes */
+  size_t length, capacity;
+};
+
+/* Where an entry is, for calls that take no descriptor of what is no file or directory. */
+static const char *path_of(char *space, size_t size, int directory, const char *name) {
+  snprintf(space, size, "/proc/self/fd/%d/%s", directory, name);
+  return space;
+}
+
+static bool is_kept(const char *attribute) {
+  return strncmp(attribute, OWN_ATTRIBUTES, strlen(OWN_ATTRIBUTES)) ||
+         !strncmp(attribute, NESTED_ATTRIBUTES, strlen(NESTED_ATTRIBUTES));
+}
+
+static void copy_attributes(const struct found *found, int in, const char *name) {
+  static char names[XATTR_LIST_MAX], value[XATTR_SIZE_MAX];
+  char from[NAME_MAX + 40], to[NAME_MAX + 40];
+  path_of(from, sizeof from, found->in.fd, found->name);
+  path_of(to, sizeof to, in, name);
+  ssize_t length = llistxattr(from, names, sizeof names);
+  if (length < 0 && errno != EOPNOTSUPP) die("llistxattr", found->name);
+  for (const char *each = names; each < names + length; each += strlen(each) + 1) {
+    if (!is_kept(each)) continue;
+    ssize_t size = lgetxattr(from, each, value, sizeof value);
+    if (size < 0) die("lgetxattr", found->name);
+    if (lsetxattr(to, each, value, (size_t)size, 0)) die("lsetxattr", found->name);
+  }
+}
+
+/* In the order in which nothing undoes what was before: a change of the owner takes set-id bits and
+ * capabilities away. */
+static void finish_entry(const struct found *found, int in, const char *name) {
+  const struct statx *info = &found->stat;
+  if (fchownat(in, name, info->stx_uid, info->stx_gid, AT_SYMLINK_NOFOLLOW)) die("chown", found->name);
+  if (!S_ISLNK(info->stx_mode) && fchmodat(in, name, info->stx_mode & 07777, 0)) die("chmod", found->name);
+  copy_attributes(found, in, name);
+  struct timespec times[] = {
+      {.tv_sec = info->stx_atime.tv_sec, .tv_nsec = info->stx_atime.tv_nsec},
+      {.tv_sec = info->stx_mtime.tv_sec, .tv_nsec = info->stx_mtime.tv_nsec},
+  };
+  if (utimensat(in, name, times, AT_SYMLINK_NOFOLLOW)) die("utimensat", found->name);
+}
+
+/* A directory below `at`, step by step: the whole path may be too long. */
+static int open_below(int at, char *path) {
+  int directory = openat(at, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+  for (char *rest = path, *name; directory >= 0 && (name = strsep(&rest, "/"));) {
+    int next = openat(directory, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    close(directory);
+    directory = next;
+  }
+  if (directory < 0) die("open", path);
+  return directory;
+}
+
+static bool linked(struct squashing *squashing, const struct found *found) {
+  const char *known = find_place(&squashing->links, found);
+  if (!known) return false;
+  char *path = strdup(known);
+  if (!path) die("malloc", "path");
+  char *slash = strrchr(path, '/');
+  if (slash) *slash = '\0';
+  int directory = slash ? open_below(squashing->root, path) : squashing->root;
+  bool made = !linkat(directory, slash ? slash + 1 : path, squashing->into, found->name, 0);
+  if (!made && errno != EMLINK) die("link", found->name);
+  if (slash) close(directory);
+  free(path);
+  return made;
+}
+
+static void copy_regular(const struct found *found, int in) {
+  struct stat info;
+  int from = open_regular(found, &info);
+  if (from < 0) die("open", found->name);
+  int to = openat(in, found->name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (to < 0) die("create", found->name);
+  copy_content(found->name, from, to, info.st_size);
+  if (close(to)) die("write", found->name);
+  close(from);
+}
+
+static void copy_symlink(const struct found *found, int in) {
+  char target[PATH_MAX];
+  ssize_t length = readlinkat(found->in.fd, found->name, target, sizeof target - 1);
+  if (length < 0) die("readlink", found->name);
+  target[length] = '\0';
+  if (symlinkat(target, in, found->name)) die("symlink", found->name);
+}
+
+static void copy_other(const struct found *found, int in) {
+  dev_t device = makedev(found->stat.stx_rdev_major, found->stat.stx_rdev_minor);
+  if (mknodat(in, found->name, (found->stat.stx_mode & S_IFMT) | 0600, device)) die("mknod", found->name);
+}
+
+static void make_whiteout(struct squashing *squashing, const char *name) {
+  char path[40];
+  path_of(path, sizeof path, squashing->whiteout, "");
+  path[strlen(path) - 1] = '\0';
+  if (squashing->whiteout >= 0) {
+    if (!linkat(AT_FDCWD, path, squashing->into, name, AT_SYMLINK_FOLLOW)) return;
+    if (errno != EMLINK) die("link", name);
+    close(squashing->whiteout);
+  }
+  if (mknodat(squashing->into, name, S_IFCHR, makedev(0, 0))) die("mknod", name);
+  squashing->whiteout = openat(squashing->into, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+  if (squashing->whiteout < 0) die("open", name);
+}
+
+/* What these say is of another directory, or that the content is elsewhere. */
+static void refuse_redirects(const struct merged *directory, const char *name) {
+  for (size_t i = 0; i < directory->count; i++)
+    if (fgetxattr(directory->parts[i].fd, OWN_ATTRIBUTES "redirect", NULL, 0) >= 0)
+      die_usage("a directory of this layer is redirected", name);
+}
+
+static void squash_entry(const struct found *found, void *with);
+
+static void squash_directory(struct squashing *squashing, const struct found *found) {
+  int outer = squashing->into;
+  if (mkdirat(outer, found->name, 0700)) die("mkdir", found->name);
+  int made = openat(outer, found->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  struct merged *below = made < 0 ? NULL : descend(found->parent, found->name);
+  if (!below) die("open", found->name);
+  refuse_redirects(below, found->name);
+  squashing->into = made;
+  each_entry(below, squash_entry, squashing);
+  squashing->into = outer;
+  if (below->closed && !found->parent->closed && fsetxattr(made, OPAQUE, "y", 1, 0))
+    die("set " OPAQUE, found->name);
+  release(below);
+  close(made);
+}
+
+static void squash_as(struct squashing *squashing, const struct found *found) {
+  bool shared = found->stat.stx_nlink > 1 && !S_ISDIR(found->stat.stx_mode);
+  if (shared && linked(squashing, found)) return;
+  switch (found->stat.stx_mode & S_IFMT) {
+    case S_IFREG: copy_regular(found, squashing->into); break;
+    case S_IFDIR: squash_directory(squashing, found); break;
+    case S_IFLNK: copy_symlink(found, squashing->into); break;
+    default: copy_other(found, squashing->into);
+  }
+  finish_entry(found, squashing->into, found->name);
+  if (shared) remember_place(&squashing->links, found, squashing->place);
+}
+
+static void squash_entry(const struct found *found, void *with) {
+  struct squashing *squashing = with;
+  if (is_whiteout(&found->stat)) {
+    if (!found->parent->closed) make_whiteout(squashing, found->name);
+    return;
+  }
+  size_t length = squashing->length, added = strlen(found->name) + 2;
+  if (length + added > squashing->capacity) {
+    squashing->capacity = 2 * (length + added);
+    squashing->place = realloc(squashing->place, squashing->capacity);
+    if (!squashing->place) die("realloc", "path");
+  }
+  squashing->length += (size_t)sprintf(squashing->place + length, "%s%s", length ? "/" : "", found->name);
+  squash_as(squashing, found);
+  squashing->place[squashing->length = length] = '\0';
+}
+
+void squash(const char *into, char **layers, size_t count) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL); /* a killed caller leaves nobody who goes on writing */
+  setpriority(PRIO_PROCESS, 0, NICENESS);
+  allow_many_files();
+  umask(0);
+  if (mkdir(into, 0700)) die("mkdir", into);
+  struct squashing squashing = {.root = open(into, O_RDONLY | O_DIRECTORY | O_CLOEXEC), .whiteout = -1};
+  if (squashing.root < 0) die("open", into);
+  squashing.into = squashing.root;
+  struct merged *merged = merge_layers(layers, count);
+  each_entry(merged, squash_entry, &squashing);
+  struct found top = {.parent = merged, .in = merged->parts[0], .name = "."};
+  if (!stat_name(top.in.fd, ".", &top.stat)) die("stat", layers[0]);
+  finish_entry(&top, squashing.root, ".");
+  if (syncfs(squashing.root)) die("syncfs", into);
+}

@@ -1,0 +1,136 @@
+import { link, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { SnapshotId } from '../../../model/ids.ts'
+import { makeCopyVariant } from '../image-variants.ts'
+import { usedFiles } from '../images/memory/areas.ts'
+import { type GatheredMemory, gatherMemory } from '../images/memory/gather.ts'
+import { appendRegFile } from '../images/regular-files.ts'
+import { writeManifest } from '../manifest.ts'
+import type { Places } from '../places.ts'
+import { removeTree } from '../remove-tree.ts'
+import { mustRun } from '../run-tool.ts'
+import { type DumpedProcess, dumpedProcesses, pagesImage } from './dumped-processes.ts'
+import { apartInFamilies } from './families.ts'
+import { writeGathered } from './gather-pages.ts'
+import { currentHome, makeCurrent, nextHome } from './generation.ts'
+import { type KnownPages, knownPages, neededPages } from './needed-pages.ts'
+import { isOwnPages, makePagesDirectory, pagesInside, pagesMode, pagesName } from './pages-files.ts'
+import {
+  mountOf,
+  readFdinfos,
+  readRanges,
+  replaceImage,
+  replaceMemoryImages,
+} from './rewrite-images.ts'
+import { sharingLimits } from './sharing-limits.ts'
+
+interface Gathering {
+  readonly process: DumpedProcess
+  readonly memory: GatheredMemory
+  /** of its new pages file */
+  readonly name: string
+}
+
+/**
+ * Brings the memory that each process of a snapshot maps of several pages files into one, with all
+ * images made anew beside the old ones. Those stay until `dropStale`. False if there is nothing to do.
+ */
+export async function gatherSnapshot(places: Places, snapshot: SnapshotId): Promise<boolean> {
+  const base = places.snapshot(snapshot)
+  const from = await currentHome(base)
+  const processes = await dumpedProcesses(join(from, 'images'))
+  const before = await readFile(join(from, 'images/files.img'))
+  const known = knownPages(before)
+  const mntId = await mountOf(join(from, 'images'), pagesInside)
+  const scattered = processes.filter(({ mm }) => isScattered(mm, known, snapshot))
+  if (mntId === undefined || scattered.length === 0) return false
+  const { number, path: to } = await nextHome(base)
+  const plan = planGathering(before, scattered, (process) => ({
+    ...{ mntId, known, name: `${pagesName(snapshot, process.pagesId)}-${number}` },
+  }))
+  await removeTree(to)
+  await linkImages(join(from, 'images'), join(to, 'images'), rewrittenNames(plan.gatherings))
+  await makePagesDirectory(join(to, 'pages'))
+  for (const gathering of plan.gatherings) await write(gathering, { from, to, known })
+  await finishImages(to, from, plan, processes)
+  await mustRun('flushing memory', 'sync', ['--file-system', places.data])
+  await writeManifest(to)
+  await makeCurrent(base, number)
+  return true
+}
+
+/** Whether a process maps anything but one file of its snapshot's own. */
+function isScattered(mm: Buffer, known: KnownPages, snapshot: SnapshotId): boolean {
+  const names = [...usedFiles(mm)].flatMap((id) => known.get(id) ?? [])
+  return names.length > 1 || names.some((name) => !isOwnPages(name, snapshot))
+}
+
+interface Plan {
+  readonly files: Buffer
+  readonly gatherings: readonly Gathering[]
+}
+
+function planGathering(
+  before: Buffer,
+  processes: readonly DumpedProcess[],
+  placeOf: (process: DumpedProcess) => { name: string; mntId: number; known: KnownPages },
+): Plan {
+  const limits = sharingLimits()
+  const gatherings: Gathering[] = []
+  let files = before
+  for (const process of processes) {
+    const { name, mntId, known } = placeOf(process)
+    const added = appendRegFile(files, { name: `${pagesInside}/${name}`, mntId, mode: pagesMode })
+    const memory = gatherMemory(process, added.id, (id) => known.has(id), limits)
+    if (memory === null) continue
+    files = added.files
+    gatherings.push({ process, memory, name })
+  }
+  return { files, gatherings }
+}
+
+function rewrittenNames(gatherings: readonly Gathering[]): Set<string> {
+  const ofProcesses = gatherings.flatMap(({ process: { pid, pagesId } }) => [
+    ...[`mm-${pid}.img`, `pagemap-${pid}.img`, pagesImage(pagesId)],
+  ])
+  return new Set(['files.img', ...ofProcesses])
+}
+
+async function linkImages(from: string, to: string, but: ReadonlySet<string>): Promise<void> {
+  await mkdir(to, { recursive: true, mode: 0o711 })
+  const names = (await readdir(from)).filter((name) => !but.has(name))
+  await Promise.all(names.map((name) => link(join(from, name), join(to, name))))
+}
+
+async function write(
+  { process, memory, name }: Gathering,
+  { from, to, known }: { from: string; to: string; known: KnownPages },
+): Promise<void> {
+  const image = join(from, 'images', pagesImage(process.pagesId))
+  const sources = { image, pages: join(from, 'pages'), known }
+  await writeGathered(join(to, 'pages', name), memory.copies, sources)
+  await writeFile(
+    join(to, 'images', pagesImage(process.pagesId)),
+    readRanges(image, memory.leftovers),
+  )
+  await replaceMemoryImages(join(to, 'images'), process.pid, memory)
+}
+
+/** What concerns all processes together: the list of files, and the pages of those left as they are. */
+async function finishImages(
+  to: string,
+  from: string,
+  { files, gatherings }: Plan,
+  processes: readonly DumpedProcess[],
+): Promise<void> {
+  const images = join(to, 'images')
+  const gathered = new Map(gatherings.map(({ process, memory }) => [process.pid, memory.mm]))
+  const imaged = processes.map(({ pid, mm }) => ({ pid, mm: gathered.get(pid) ?? mm }))
+  await replaceImage(join(images, 'files.img'), await apartInFamilies(images, files, imaged))
+  const mms = imaged.map(({ mm }) => mm)
+  const needed = neededPages(knownPages(files), mms, await readFdinfos(images))
+  const made = new Set(gatherings.map(({ name }) => name))
+  const kept = [...needed].filter((name) => !made.has(name))
+  await Promise.all(kept.map((name) => link(join(from, 'pages', name), join(to, 'pages', name))))
+  await makeCopyVariant(to, images)
+}

@@ -1,0 +1,53 @@
+import type { SnapshotId } from '../../../model/ids.ts'
+import type { SharingLimits } from '../images/memory/cuts.ts'
+import { type SharedMemory, shareMemory } from '../images/memory/share.ts'
+import { appendRegFile } from '../images/regular-files.ts'
+import type { DumpedProcess } from './dumped-processes.ts'
+import { pagesInside, pagesMode, pagesName } from './pages-files.ts'
+
+/** Less is copied: a file, its mappings and faults cost more than the 0.3 ms that 1 MiB takes. */
+const leastBytes = 2 ** 20
+
+/** A process whose dumped pages become a file that is mapped. */
+export interface Sharing {
+  readonly process: DumpedProcess
+  readonly memory: SharedMemory
+  /** of that file */
+  readonly name: string
+}
+
+export interface SharingRequest {
+  readonly snapshot: SnapshotId
+  /** files.img */
+  readonly files: Buffer
+  /** number of the mount that the pages files are on */
+  readonly mntId: number
+  readonly processes: readonly DumpedProcess[]
+  readonly limits: SharingLimits
+}
+
+/** What is to be shared, and files.img with the files for it. */
+export function planSharing(request: SharingRequest): { files: Buffer; sharings: Sharing[] } {
+  const { snapshot, mntId, processes, limits } = request
+  const sharings: Sharing[] = []
+  let { files } = request
+  for (const process of processes.filter(ownsItsPages)) {
+    if (process.pagesBytes < leastBytes) continue
+    const name = pagesName(snapshot, process.pagesId)
+    const added = appendRegFile(files, { name: `${pagesInside}/${name}`, mntId, mode: pagesMode })
+    const memory = shareMemory(process, added.id, limits)
+    if (memory === null || memory.sharedBytes < leastBytes) continue
+    files = added.files
+    sharings.push({ process, memory, name })
+  }
+  return { files, sharings }
+}
+
+/** Two processes may have one memory, as in the moment between vfork and exec. */
+function ownsItsPages(
+  { pagesId }: DumpedProcess,
+  _index: number,
+  all: readonly DumpedProcess[],
+): boolean {
+  return all.filter((other) => other.pagesId === pagesId).length === 1
+}

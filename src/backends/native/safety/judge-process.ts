@@ -1,0 +1,43 @@
+import { readFileSync } from 'node:fs'
+import type { FileVerdict } from './judge-file.ts'
+import { type MappedFile, mappedFiles } from './mapped-files.ts'
+
+/** Whether a process may share the memory it had when it was captured, and what decided it. */
+export interface ProcessVerdict {
+  /** as it is known inside */
+  readonly pid: number
+  readonly command: string
+  readonly share: boolean
+  readonly why: string
+}
+
+export type JudgeMapped = (file: MappedFile) => FileVerdict | Promise<FileVerdict>
+
+/** `isOwn` tells files of ours that stand for memory of the process, code it generated among it. */
+export async function judgeProcess(
+  pid: number,
+  judge: JudgeMapped,
+  isOwn: (path: string) => boolean,
+): Promise<ProcessVerdict> {
+  const who = identify(pid)
+  const files = mappedFiles(pid).filter(({ path }) => !isOwn(path))
+  if (files.length === 0) return { ...who, share: false, why: 'runs no file' }
+  for (const file of files) {
+    const verdict = judge(file)
+    // Most come from the cache, and waiting for what is there would cost more than the rest.
+    const { safe, why } = verdict instanceof Promise ? await verdict : verdict
+    if (!safe) return { ...who, share: false, why: `${file.name}: ${why}` }
+  }
+  return { ...who, share: true, why: 'none of its files counts on zeros' }
+}
+
+/** The kernel writes a line break in a name as two characters. */
+function identify(pid: number): Pick<ProcessVerdict, 'pid' | 'command'> {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+    const inside = /^NSpid:.*?(\d+)$/m.exec(status)?.[1]
+    return { pid: Number(inside ?? pid), command: /^Name:\t(.*)$/m.exec(status)?.[1] ?? '' }
+  } catch {
+    return { pid, command: '' }
+  }
+}

@@ -1,0 +1,76 @@
+import type { Environment, Snapshot } from '../../index.ts'
+import { formatBytes } from '../../model/quantities.ts'
+import { removeBranches } from '../bench-home.ts'
+import { availableBytes, settledAvailableBytes } from '../machine.ts'
+import { privateBytesOf } from '../process-memory.ts'
+import { Recorder, timed } from '../recorder.ts'
+import type { Series } from '../results.ts'
+import { pythonName, pythonSession } from '../workloads/python.ts'
+import { run } from '../workloads/workload.ts'
+import { type Bench, roundName, roundsOf } from './bench.ts'
+
+/** Of what is available; more forks are not made, lest something else be killed for want of it. */
+const mostOfMemory = 0.7
+
+/** How fork depends on how many are made at once: time, and memory that is used by them alone. */
+export async function measureFanout(bench: Bench): Promise<readonly Series[]> {
+  await using started = new AsyncDisposableStack()
+  started.defer(() => removeBranches(bench.cold))
+  const { plan } = bench
+  const env = await bench.cold.create({ from: 'host' })
+  await pythonSession(plan.sessionMb).start(env)
+  const snapshot = await (await env.snapshot()).durable()
+  const counted = new Recorder()
+  for (const round of roundsOf(plan)) {
+    const recorder = round < 0 ? new Recorder() : counted
+    let bytesPerFork = 0
+    for (const count of plan.forks) {
+      if (bytesPerFork * count > availableBytes() * mostOfMemory) {
+        bench.miss({ what: `${count} forks`, why: `each takes ${formatBytes(bytesPerFork)} here` })
+        break
+      }
+      bench.say(`fanout, ${roundName(round, plan)}: ${count} forks`)
+      bytesPerFork = (await measureForks(snapshot, count, plan.sessionMb, recorder)) / count
+    }
+  }
+  return counted.series
+}
+
+/** Resolves to the bytes that they hold together. */
+async function measureForks(
+  snapshot: Snapshot,
+  count: number,
+  sessionMb: number,
+  recorder: Recorder,
+): Promise<number> {
+  const on = pythonName(sessionMb)
+  const subject = (what: string) => ({ by: 'forkpoint', what, on, at: count }) as const
+  const before = await settledAvailableBytes()
+  const { ms, result: forks } = await timed(() => snapshot.fork(count, { atomic: true }))
+  try {
+    recorder.add(subject('fork, all'), 'ms', ms)
+    recorder.add(subject('fork, per copy'), 'ms', ms / count)
+    await checkIdentities(forks)
+    for (const fork of forks) await pythonSession(sessionMb).check(fork)
+    recorder.add(subject('memory less available'), 'bytes', Math.max(0, before - availableBytes()))
+    const each = await Promise.all(forks.map(({ id }) => privateBytesOf(id)))
+    const held = each.reduce((sum, bytes) => sum + bytes, 0)
+    recorder.add(subject('private memory'), 'bytes', held)
+    return held
+  } finally {
+    await Promise.all(forks.map((fork) => fork.remove()))
+  }
+}
+
+/** Each says who it is, and no two say the same. */
+async function checkIdentities(forks: readonly Environment[]): Promise<void> {
+  const told = await Promise.all(
+    forks.map((fork) => run(fork, 'hostname; cat /run/forkpoint/identity.json')),
+  )
+  for (const [i, text] of told.entries()) {
+    const { id } = forks[i] ?? {}
+    if (id === undefined || !text.includes(id)) throw new Error(`${id} answered as ${text}`)
+  }
+  const hostnames = new Set(told.map((text) => text.split('\n')[0]))
+  if (hostnames.size !== forks.length) throw new Error('two forks have the same hostname')
+}

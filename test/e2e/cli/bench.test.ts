@@ -1,0 +1,72 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { CliHome } from './cli-home.ts'
+
+interface Series {
+  readonly by: string
+  readonly what: string
+  readonly on: string
+  readonly samples: readonly number[]
+}
+
+/** What each workload is measured at, by Forkpoint. */
+const ours = ['first snapshot', 'second snapshot', 'restore', 'fork of 1', 'fork of 4, per copy']
+
+describe('bench', () => {
+  test('measures every operation, and the peers that are there, and leaves nothing', async () => {
+    await using cli = new CliHome()
+    const ran = await cli.json('bench', '--quick', '--only', 'operations')
+    expect(ran.exitCode, ran.stderr).toBe(0)
+    expect(ran.stderr).toContain('operations, round 1 of 1: idle shell\n')
+    const { machine, groups, missing, promises } = ran.document
+    expect(machine.cpus).toBeGreaterThan(0)
+    expect(machine.versions.criu).toMatch(/4\.\d/)
+    expect(Object.keys(groups)).toEqual(['operations'])
+
+    const series: Series[] = groups.operations
+    for (const { samples, what } of series) {
+      expect(samples, what).toHaveLength(1)
+      expect(samples[0], what).toBeGreaterThan(0)
+    }
+    const told = missing.map(({ what }: { what: string }) => what).join()
+    for (const on of ['idle shell', 'Python 16 MB']) {
+      const measured = (by: string) =>
+        series.filter((each) => each.by === by && each.on === on).map(({ what }) => what)
+      expect(measured('forkpoint')).toEqual(expect.arrayContaining(ours))
+      for (const [by, title] of [
+        ['criu', 'plain CRIU'],
+        ['podman', 'podman'],
+        ['docker', 'docker'],
+        ['copy', 'cp -a'],
+      ] as const) {
+        const expected = told.includes(title) ? [] : ['snapshot', 'restore']
+        expect(measured(by), by).toEqual(expected)
+      }
+    }
+    expect(promises).toHaveLength(7)
+    expect(readdirSync(cli.home.path).filter((name) => name.startsWith('bench-'))).toEqual([])
+  })
+
+  test('an interrupted run ends with 130 and cleans up', async () => {
+    await using cli = new CliHome()
+    const child = cli.start(['bench', '--quick', '--only', 'chain'])
+    const { promise, resolve } = Promise.withResolvers<void>()
+    child.stderr?.on('data', (chunk: Buffer) => {
+      if (String(chunk).includes('chain: snapshot')) resolve()
+    })
+    await promise
+    child.kill('SIGINT')
+    const { promise: ended, resolve: end } = Promise.withResolvers<number | null>()
+    child.once('exit', end)
+    expect(await ended).toBe(130)
+    expect(readdirSync(cli.home.path).filter((name) => name.startsWith('bench-'))).toEqual([])
+    expect(existsSync(cli.home.path)).toBe(true)
+  })
+
+  test('refuses a group that there is not', async () => {
+    await using cli = new CliHome()
+    const ran = await cli.run(['bench', '--only', 'operations,speed'])
+    expect(ran.exitCode).toBe(2)
+    expect(ran.stderr).toContain('--only: no group of measurements: "speed"')
+  })
+})

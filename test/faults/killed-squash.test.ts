@@ -1,0 +1,85 @@
+// SIGKILL while layers are merged: the snapshots are what they were, and nothing is left over.
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, afterEach, describe, expect, test } from 'vitest'
+import { fanIn } from '../../src/backends/native/squash/plan.ts'
+import type { Environment } from '../../src/index.ts'
+import { killWalks } from '../support/kill-walks.ts'
+import { lastDepth } from '../support/layer-lists.ts'
+import { expectNothing } from '../support/remains.ts'
+import { runProgram } from '../support/run-program.ts'
+import { TestHome } from '../support/test-home.ts'
+import { expectTidy } from '../support/tidiness.ts'
+
+const home = new TestHome('killed-squash')
+afterAll(() => home[Symbol.asyncDispose]())
+afterEach(async () => {
+  await home.removeAll()
+  await expectNothing(home)
+})
+
+const words = ['one', 'two', 'three']
+const killed = { exitCode: null, signal: 'SIGKILL' }
+
+async function expectWord(env: Environment, word: string): Promise<void> {
+  expect((await env.exec('echo $X $(cat /root/file)')).stdout).toBe(`${word} ${word}\n`)
+}
+
+async function makeChain(length: number): Promise<void> {
+  await using fp = await home.open()
+  const env = await fp.create({ name: 'victim' })
+  for (const word of words) {
+    await env.exec(`X=${word}; echo ${word} > /root/file`)
+    await env.snapshot({ name: word })
+  }
+  for (let i = words.length; i < length; i += 1) {
+    await env.exec(`echo ${i} > /root/other`)
+    await env.snapshot()
+  }
+}
+
+describe('a compaction that is killed', () => {
+  test.each(killWalks.compact)('at %s leaves every snapshot as it was', async (point) => {
+    await makeChain(words.length)
+    const ended = await runProgram(home, ['compact', 'three'], { FORKPOINT_KILL_AT: point })
+    expect(ended, ended.stderr).toMatchObject(killed)
+
+    await using fp = await home.open()
+    await expectTidy(home, fp)
+    expect(lastDepth(home)).toBe(point === 'squash:recorded' ? 1 : words.length)
+    const victim = await fp.get('victim')
+    await expectWord(victim, 'three')
+    for (const word of words) {
+      await victim.restore(word)
+      await expectWord(victim, word)
+    }
+    await fp.compact('three')
+    expect(lastDepth(home)).toBe(1)
+    await victim.restore('three')
+    await expectWord(victim, 'three')
+    await expectTidy(home, fp)
+  })
+})
+
+test('a snapshot whose layers are being merged when it is killed keeps them, and the next one merges them', async () => {
+  await makeChain(fanIn - 1)
+  const ended = await runProgram(home, ['snapshot-changed', 'victim'], {
+    FORKPOINT_KILL_AT: 'squash:renamed',
+  })
+  expect(ended, ended.stderr).toMatchObject(killed)
+  await using fp = await home.open()
+  await expectTidy(home, fp)
+  expect(lastDepth(home)).toBe(fanIn)
+  expect(squashed()).toEqual([])
+
+  expect((await runProgram(home, ['snapshot-changed', 'victim'])).stderr).toBe('')
+  expect(lastDepth(home)).toBe(2)
+  expect(squashed()).toHaveLength(1)
+  await expectTidy(home, fp)
+  const victim = await fp.get('victim')
+  await victim.restore('two')
+  await expectWord(victim, 'two')
+})
+
+const squashed = () =>
+  readdirSync(join(home.path, 'data/layers')).filter((name) => /\.\d+-\w+$/.test(name))

@@ -1,0 +1,156 @@
+// Memory that snapshots and environments have in common, when things go wrong: a kill at each step,
+// a full disk, damage, and the removal of what others still use.
+import { readdirSync, rmSync, statfsSync, statSync, truncateSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, afterEach, describe, expect, test } from 'vitest'
+import { placesOf } from '../../src/backends/native/places.ts'
+import type { Environment, Snapshot } from '../../src/index.ts'
+import { ResourceError } from '../../src/index.ts'
+import { runProgram } from '../support/run-program.ts'
+import { TestHome } from '../support/test-home.ts'
+import { expectTidy } from '../support/tidiness.ts'
+import { dialogue } from '../support/workloads/dialogue.ts'
+import { bring } from '../support/workloads/run.ts'
+
+const home = new TestHome('shared-memory')
+afterAll(() => home[Symbol.asyncDispose]())
+afterEach(() => home.removeAll())
+
+const mib = 2 ** 20
+const program = dialogue('holder', 'python3 /root/memory-holder.py 40', (mark) => `say ${mark}`)
+
+async function start(env: Environment): Promise<void> {
+  await bring(env, 'memory-holder.py')
+  await program.start(env)
+  expect(await program.ask(env, 'say ready')).toBe('ready')
+}
+
+const digest = (env: Environment) => program.ask(env, 'digest')
+
+function pagesOf({ id }: Snapshot): string[] {
+  const dir = placesOf(home.path).pages(id)
+  return readdirSync(dir).map((name) => join(dir, name))
+}
+
+describe('a snapshot that is killed', () => {
+  test.each(['snapshot:frozen', 'snapshot:shared', 'snapshot:dumped', 'snapshot:sealed'])(
+    'at %s leaves memory and its pages as they were',
+    async (point) => {
+      await using fp = await home.open()
+      const env = await fp.create({ name: 'victim' })
+      await start(env)
+      // The first time it has memory of its own, the second time mapped pages.
+      for (const round of ['own', 'mapped']) {
+        const before = await digest(env)
+        const ended = await runProgram(home, ['snapshot', 'victim'], { FORKPOINT_KILL_AT: point })
+        expect(ended, `${point} was never reached: ${ended.stderr}`).toMatchObject({
+          signal: 'SIGKILL',
+        })
+        await using again = await home.open()
+        await expectTidy(home, again)
+        expect(await digest(await again.get('victim')), round).toBe(before)
+        await (await again.get('victim')).snapshot()
+        env.refresh()
+        expect(await digest(env), round).toBe(before)
+        await program.ask(env, 'change 2')
+      }
+    },
+  )
+})
+
+test('at whatever step of sharing the disk is full, the environment goes on', async () => {
+  await using small = new TestHome('full-pages')
+  await using fp = await small.open({ 'volume.size': '400m' })
+  const free = () => {
+    const { bavail, bsize } = statfsSync(placesOf(small.path).data)
+    return bavail * bsize
+  }
+  const env = await fp.create()
+  const filler = await fp.create()
+  await start(env)
+  const before = await digest(env)
+  const needed = 43 * mib
+  let [failed, succeeded] = [0, 0]
+  for (let left = needed - mib; succeeded < 1; left += mib / 4) {
+    await filler.exec(`fallocate -l ${free() - left} /root/big`)
+    const failure = await env.snapshot().then(
+      () => null,
+      (error: unknown) => error,
+    )
+    await filler.exec('rm -f /root/big')
+    if (failure === null) succeeded += 1
+    else {
+      failed += 1
+      expect(failure).toBeInstanceOf(ResourceError)
+    }
+    expect(await digest(env)).toBe(before)
+  }
+  expect(failed).toBeGreaterThan(0)
+}, 120_000)
+
+describe('pages that are damaged', () => {
+  const damages: [string, (path: string) => void][] = [
+    ['are missing', (path) => rmSync(path)],
+    ['end early', (path) => truncateSync(path, 4096)],
+    [
+      'have lost their content',
+      (path) => {
+        const { size } = statSync(path)
+        truncateSync(path, 0)
+        truncateSync(path, size)
+      },
+    ],
+  ]
+  test.each(damages)('when they %s, the snapshot is refused in words', async (_what, damage) => {
+    await using fp = await home.open()
+    const env = await fp.create({ memory: 'auto' })
+    await start(env)
+    const snapshot = await env.snapshot({ durable: true })
+    const kept = await fp.create()
+    await env.remove()
+    const [path = ''] = pagesOf(snapshot)
+    damage(path)
+    await expect(snapshot.fork(1)).rejects.toThrow(/the snapshot is damaged: pages\//)
+    await expectTidy(home, fp)
+    await kept.remove()
+  })
+})
+
+test('memory stays as long as one snapshot has it, and goes with the last', async () => {
+  await using fp = await home.open()
+  const env = await fp.create()
+  await start(env)
+  const base = await env.snapshot({ durable: true })
+  const [left, right] = await base.fork(2)
+  if (!left || !right) throw new Error('fewer than two forks')
+  await program.ask(left, 'change 1')
+  const changed = await digest(left)
+  const ofLeft = await left.snapshot({ durable: true })
+  const ofRight = await right.snapshot({ durable: true })
+  const usage = async (snapshot: Snapshot) => {
+    const { snapshots, totals } = await fp.usage()
+    const found = snapshots.find(({ id }) => id === snapshot.id)
+    if (!found) throw new Error('no such snapshot')
+    return { ...found, total: totals.snapshotBytes }
+  }
+  // The memory of the first is nobody's alone while the others map it.
+  const before = await usage(base)
+  expect(before.ownBytes).toBeGreaterThan(40 * mib)
+  expect(before.uniqueBytes).toBeLessThan(5 * mib)
+  expect((await usage(ofLeft)).sharedBytes).toBeGreaterThan(40 * mib)
+  expect((await usage(ofLeft)).ownBytes).toBeLessThan(10 * mib)
+  expect(before.total).toBeLessThan(60 * mib)
+  await expect(base.remove()).rejects.toThrow('still needed')
+
+  await right.remove()
+  await ofRight.remove()
+  await left.remove()
+  await env.restore(ofLeft)
+  expect(await digest(env)).toBe(changed)
+  expect((await usage(base)).uniqueBytes).toBeLessThan(5 * mib)
+  await env.restore(base)
+  await ofLeft.remove()
+  expect(await digest(env)).not.toBe(changed)
+  await env.remove()
+  expect((await usage(base)).uniqueBytes).toBeGreaterThan(40 * mib)
+})

@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { plotsOf } from '../../../src/bench/plot/plots.ts'
+import { judge } from '../../../src/bench/promises.ts'
+import { withResults } from '../../../src/bench/report/markdown.ts'
+import { groupNames, type Results } from '../../../src/bench/results.ts'
+import { linksOf, readPage, root } from './markdown.ts'
+
+const page = readPage('docs/benchmarks.md')
+const read = (name: string) => readFileSync(join(root, 'docs/benchmarks', name), 'utf8')
+const results: Results = JSON.parse(read('results.json'))
+
+describe('the page on benchmarks', () => {
+  test('shows the tables of the run whose samples are beside it', () => {
+    expect(withResults(page.text, results)).toBe(page.text)
+  })
+
+  test('says of each promise what follows from the samples', () => {
+    expect(judge(results.groups)).toEqual(results.promises)
+  })
+
+  test.each(plotsOf(results))('shows the plot $name of these samples', ({ name, svg }) => {
+    expect(read(`${name}.svg`)).toBe(svg)
+    expect(linksOf(page)).toContain(`benchmarks/${name}.svg`)
+  })
+
+  test('tells of every group of measurements', () => {
+    const told = Array.from(page.text.matchAll(/^\| `([a-z]+)` \|/gm), ([, name]) => name)
+    expect(told).toEqual([...groupNames])
+  })
+})

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest'
+import {
+  fanotifyFileEntry,
+  fanotifyInodeMarkEntry,
+  fanotifyMarkEntry,
+  fhEntry,
+  fileEntry,
+  inotifyFileEntry,
+  inotifyWdEntry,
+} from '../../../../src/backends/native/images/criu-messages.ts'
+import { encodeImage } from '../../../../src/backends/native/images/image-file.ts'
+import { make } from '../../../../src/backends/native/images/schema.ts'
+import { watchesByHandle } from '../../../../src/backends/native/images/watches.ts'
+
+const head = Buffer.from('1943565438313056', 'hex')
+const handleOf = (path: string | undefined) => make(fhEntry, path === undefined ? {} : { path })
+
+/** A descriptor that watches the files of these paths; undefined: CRIU found none. */
+function inotify(...paths: (string | undefined)[]): Uint8Array {
+  const wd = paths.map((path) => make(inotifyWdEntry, { fHandle: handleOf(path) }))
+  return make(fileEntry, { type: 8, id: 1, ify: make(inotifyFileEntry, { wd }) })
+}
+
+function fanotify(path: string | undefined): Uint8Array {
+  const ie = make(fanotifyInodeMarkEntry, { fHandle: handleOf(path) })
+  const onMount = make(fanotifyMarkEntry, {})
+  const mark = [onMount, make(fanotifyMarkEntry, { ie })]
+  return make(fileEntry, { type: 12, id: 2, ffy: make(fanotifyFileEntry, { mark }) })
+}
+
+const regular = make(fileEntry, { type: 1, id: 3 })
+const files = (...entries: Uint8Array[]) => encodeImage({ head, entries: [regular, ...entries] })
+
+test('watches that all have paths bind a snapshot to no layer', () => {
+  expect(watchesByHandle(files())).toBe(false)
+  expect(watchesByHandle(files(inotify('/a', '/b'), fanotify('/c')))).toBe(false)
+})
+
+test('one that has none does', () => {
+  expect(watchesByHandle(files(inotify('/a'), inotify('/a', undefined)))).toBe(true)
+  expect(watchesByHandle(files(inotify('/a'), fanotify(undefined)))).toBe(true)
+})

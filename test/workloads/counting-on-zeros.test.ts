@@ -1,0 +1,81 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync, rmSync } from 'node:fs'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { compileC, libraryPath, programPath } from '../support/real-programs.ts'
+import { TemporaryDirectory } from '../support/temporary-directory.ts'
+import { buildGo, buildJava, sourcePath } from '../support/workloads/self-checking/programs.ts'
+
+// What stands on the list of known programs was seen to work in memory that reads as old bytes
+// wherever the kernel would have given zeros, which is the worst that sharing can do to it.
+
+/** Enough for a JVM to start beside the others on two cores. */
+const seconds = 10
+
+let directory: TemporaryDirectory
+
+beforeAll(() => {
+  directory = new TemporaryDirectory()
+  const source = (name: string) => readFileSync(sourcePath(name), 'utf8')
+  compileC(source('stale-memory.c'), directory.file('stale-memory'))
+  compileC(source('dontneed.c'), directory.file('dontneed'))
+  compileC(source('calloc.c'), directory.file('calloc'))
+  buildGo(directory.file('go-program'))
+  buildJava(directory.path)
+})
+
+afterAll(() => directory[Symbol.dispose]())
+
+interface Outcome {
+  readonly report: string
+  /** pages that read as old bytes */
+  readonly stale: number
+}
+
+async function runInStaleMemory(words: readonly string[], variables = {}): Promise<Outcome> {
+  const report = directory.file(`report-${words.join('-').replaceAll('/', '_')}`.slice(0, 200))
+  rmSync(report, { force: true })
+  const line = ['timeout', '-s', 'KILL', String(seconds), ...words, report]
+  const child = spawn(directory.file('stale-memory'), line, {
+    env: { ...process.env, NODE_OPTIONS: '', ...variables },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  let output = ''
+  child.stderr.on('data', (chunk: Buffer) => {
+    output += chunk.toString()
+  })
+  await once(child, 'close')
+  const [, discarded, added] = /(\d+) pages given back, (\d+) added/.exec(output) ?? []
+  return { report: readFileSync(report, 'utf8'), stale: Number(discarded) + Number(added) }
+}
+
+const counting = {
+  'a program that says so': () => runInStaleMemory([directory.file('dontneed')]),
+  jemalloc: () =>
+    runInStaleMemory([directory.file('calloc')], {
+      LD_PRELOAD: libraryPath('libjemalloc.so.2'),
+      MALLOC_CONF: 'dirty_decay_ms:0,muzzy_decay_ms:0',
+    }),
+}
+
+test.concurrent.each(Object.entries(counting))('%s counts on zeros', async (_, run) => {
+  const { report } = await run()
+  expect(report).toMatch(/^stale/)
+})
+
+const notCounting = {
+  'the C library': () => runInStaleMemory([directory.file('calloc')]),
+  'a Go program': () => runInStaleMemory([directory.file('go-program')]),
+  node: () =>
+    runInStaleMemory([programPath('node'), '--expose-gc', sourcePath('node-program.cjs')]),
+  'the newest node': () =>
+    runInStaleMemory([process.execPath, '--expose-gc', sourcePath('node-program.cjs')]),
+  'a JVM': () =>
+    runInStaleMemory([programPath('java'), '-Xmx96m', '-cp', directory.path, 'JavaProgram']),
+}
+
+test.concurrent.each(Object.entries(notCounting))('%s does not', async (_, run) => {
+  const { report, stale } = await run()
+  expect(report).toMatch(/^rounds [1-9]/)
+  expect(stale).toBeGreaterThan(0)
+})

@@ -1,0 +1,85 @@
+// Programs that watch files go on seeing what happens to them, wherever their layers went.
+import { writeFileSync } from 'node:fs'
+import { afterAll, afterEach, describe, expect, test } from 'vitest'
+import type { Environment } from '../../src/index.ts'
+import { lastDepth } from '../support/layer-lists.ts'
+import { patiently } from '../support/patiently.ts'
+import { TestHome } from '../support/test-home.ts'
+import { bring, run } from '../support/workloads/run.ts'
+
+const home = new TestHome('watches')
+afterAll(() => home[Symbol.asyncDispose]())
+afterEach(() => home.removeAll())
+const fp = await home.open()
+
+/** A changed file, a deep one, one of the base, a directory and one that was there before. */
+const watched = ['/root/w/file', '/root/w/deep/er/file', '/etc/passwd', '/root/w/dir', '/etc']
+
+async function watching(program: string, name: string): Promise<Environment> {
+  const env = await fp.create()
+  const path = await bring(env, name)
+  await run(
+    env,
+    'mkdir -p /root/w/dir /root/w/deep/er; cd /root/w; tee file deep/er/file < /dev/null',
+  )
+  await run(env, `${program} ${path} /root/log ${watched.join(' ')} > /dev/null 2>&1 &`)
+  await expect.poll(() => run(env, 'cat /root/log'), patiently).toContain('ready')
+  return env
+}
+
+/** Changes everything that is watched; every change is seen, in this life of the program. */
+async function expectAllSeen(env: Environment, word: string): Promise<void> {
+  await run(env, `: > /root/log; cd /root/w; echo ${word} | tee -a file deep/er/file > dir/${word}`)
+  await run(env, `echo '# ${word}' >> /etc/passwd; echo ${word} > /etc/${word}`)
+  const expected = [...watched.slice(0, 3), `/root/w/dir/${word}`, `/etc/${word}`]
+  const seen = async () => [...new Set((await run(env, 'cat /root/log')).split('\n'))]
+  await expect.poll(seen, patiently).toEqual(expect.arrayContaining(expected))
+}
+
+describe.each([
+  ['python3', 'watch.py'],
+  ['/usr/bin/node', 'watch.cjs'],
+])('files that %s watches', (program, name) => {
+  test('are still watched after snapshots, a merge of their layers, a restore and in forks', async () => {
+    const env = await watching(program, name)
+    await expectAllSeen(env, 'before')
+    await env.snapshot()
+    await expectAllSeen(env, 'after-snapshot')
+    const merged = await env.snapshot()
+    await expectAllSeen(env, 'after-another')
+    await merged.compact()
+    expect(lastDepth(home)).toBe(1)
+    await expectAllSeen(env, 'while-merged')
+    await env.restore(merged)
+    await expectAllSeen(env, 'after-restore')
+    const [fork] = await merged.fork(1)
+    if (fork) await expectAllSeen(fork, 'in-fork')
+    const again = await env.snapshot()
+    await expectAllSeen(env, 'after-all')
+    await env.restore(again)
+    await expectAllSeen(env, 'at-last')
+  })
+
+  test('are so also if the kernel has forgotten their names meanwhile', async () => {
+    const env = await watching(program, name)
+    await expectAllSeen(env, 'before')
+    forgetNames()
+    const taken = await env.snapshot()
+    await expectAllSeen(env, 'after-snapshot')
+    forgetNames()
+    const merged = await env.snapshot()
+    await merged.compact()
+    expect(lastDepth(home)).toBe(1)
+    for (const snapshot of [merged, taken]) {
+      await env.restore(snapshot)
+      await expectAllSeen(env, 'after-restore')
+      const [fork] = await snapshot.fork(1)
+      if (fork) await expectAllSeen(fork, 'in-fork')
+    }
+  })
+})
+
+/** What memory pressure does in time. */
+function forgetNames(): void {
+  writeFileSync('/proc/sys/vm/drop_caches', '2')
+}
