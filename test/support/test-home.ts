@@ -24,7 +24,9 @@ export class TestHome implements AsyncDisposable {
   }
 
   async open(settings: Flags = {}): Promise<Forkpoint> {
-    const fp = await Forkpoint.open({ settings: { home: this.path, ...this.#settings, ...settings } })
+    const fp = await Forkpoint.open({
+      settings: { home: this.path, ...this.#settings, ...settings },
+    })
     this.#opened.push(fp)
     return fp
   }
