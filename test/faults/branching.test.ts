@@ -12,7 +12,7 @@ import { expectNothing } from '../support/remains.ts'
 import { TestHome } from '../support/test-home.ts'
 import { expectTidy } from '../support/tidiness.ts'
 
-// A spare would take the place of the restore that is to fail.
+// What fails here is the making of a branch, so none is made ahead.
 const home = new TestHome('branching', { 'spares.count': 0 })
 afterAll(() => home[Symbol.asyncDispose]())
 afterEach(async () => {
@@ -115,7 +115,21 @@ describe('CRIU killed half-way', () => {
     await expectTidy(home, fp)
   })
 
-  test('in one of several forks leaves none of them, if it is to be all or none', async () => {
+  test('in one of several forks leaves the others', async () => {
+    await using fp = await home.open()
+    const env = await fp.create()
+    await startCounting(env)
+    const taken = await env.snapshot()
+    const kill = killCriu(home, 'restore', whenPassed(5))
+    const forks = await taken.fork(3)
+    await kill
+    expect(forks).toHaveLength(2)
+    expect(forks.errors).toEqual([expect.any(BackendError)])
+    for (const fork of forks) await expectCounting(fork)
+    await expectTidy(home, fp)
+  })
+
+  test('in one of several forks that are atomic leaves none of them', async () => {
     await using fp = await home.open()
     const env = await fp.create()
     await startCounting(env)

@@ -11,10 +11,10 @@ export class TestHome implements AsyncDisposable {
   readonly path: string
   /** what names this home's cgroups, interfaces and rules */
   readonly key: string
-  readonly #opened: Forkpoint[] = []
   readonly #settings: Flags
+  readonly #opened: Forkpoint[] = []
 
-  /** `settings` are those of everything that is opened in it. */
+  /** `settings` are those of everything that is opened here. */
   constructor(purpose: string, settings: Flags = {}) {
     this.#settings = settings
     const runHome = process.env.FORKPOINT_HOME
@@ -33,7 +33,7 @@ export class TestHome implements AsyncDisposable {
 
   /** Removes every environment, whatever state the test left it in, and every snapshot. */
   async removeAll(): Promise<void> {
-    await using fp = await Forkpoint.open({ settings: { home: this.path, ...this.#settings } })
+    await using fp = await Forkpoint.open({ settings: { home: this.path } })
     const all = await fp.list()
     await Promise.all(all.map((env) => env.remove()))
     await fp.prune()

@@ -18,7 +18,8 @@ function defaultOf(key: SettingKey): string {
   const value = schema[key].default({ memoryBytes: 0, home: '/var/lib/forkpoint' })
   if (value === null) return key === 'criu' ? '`auto`' : '`none`'
   if (Array.isArray(value)) return value.length === 0 ? 'nothing' : value.join(', ')
-  if (key === 'volume.size' && typeof value === 'number') return formatBytes(value)
+  const isSize = key === 'volume.size' || key === 'spares.memory'
+  if (isSize && typeof value === 'number') return formatBytes(value)
   return `\`${String(value)}\``
 }
 
