@@ -70,6 +70,8 @@ void set_up_network(const struct spec *spec, pid_t pid);
 void set_hostname(const char *hostname, pid_t pid);
 /* worker.c */
 int run_worker(const struct spec *prepared, char **program);
+/* keeper.c */
+int run_keeper(void);
 /* cgroup.c */
 void join_cgroups(const struct spec *spec, pid_t pid);
 void freeze_cell(const char *cgroup);

@@ -2,7 +2,7 @@
  * its first process.
  *
  *   cell create OPTIONS              prints the agent's host pid
- *   cell worker OPTIONS -- CRIU…     dumps or restores one cell, see worker.c
+ *   cell keeper                      starts processes and keeps workers ready, see keeper.c
  *   cell connect OPTIONS --pid PID   gives a running cell its network again
  *   cell disconnect INTERFACE        removes the link to an environment
  *   cell rejoin PID INDEX LAYER…     copies up all names of a changed hard-linked file
@@ -13,6 +13,7 @@
  *   cell unlink PID NAME…            removes such names
  *   cell rewatch CGROUP              finds watched files that have lost their names, see rewatch.c
  *   cell relock CGROUP [hold]        takes fcntl locks for a frozen cell, see relock.c
+ *   cell hostname PID NAME           names a cell
  *   cell devices DIRECTORY           fills the template that every cell has as /dev
  *   cell scan|lookup|list|read|compare|copy …   reads environments' files, see view.c
  *
@@ -177,13 +178,13 @@ int main(int argc, char **argv) {
   if (!strcmp(command, "unlink") && argc > 2) return unlink_inside(argv[2], argv + 3), 0;
   if (!strcmp(command, "rewatch") && argc > 2) return rewatch(argv[2]), 0;
   if (!strcmp(command, "relock") && argc > 2) return relock(argv[2], argc > 3 && !strcmp(argv[3], "hold")), 0;
+  if (!strcmp(command, "hostname") && argc == 4) return set_hostname(argv[3], (pid_t)parse_number(argv[2], "PID")), 0;
   if (!strcmp(command, "devices")) return make_devices(argv[2]), 0;
   if (is_view_command(command)) return run_view_command(argv + 1);
-  bool creates = !strcmp(command, "create");
-  if (!creates && strcmp(command, "worker"))
-    die_usage("usage: cell create|worker|connect|disconnect|whiteouts|opaque|devices …, not", command);
-  char **rest = argv + 1 + parse_options(&spec, argc - 1, argv + 1);
-  if (!creates) return run_worker(&spec, rest);
+  if (!strcmp(command, "keeper")) return run_keeper();
+  if (strcmp(command, "create"))
+    die_usage("usage: cell create|keeper|connect|disconnect|whiteouts|opaque|devices …, not", command);
+  parse_options(&spec, argc - 1, argv + 1);
   require_cell(&spec);
   return create(&spec);
 }

@@ -85,7 +85,7 @@ static void stage_layers(const struct spec *spec, int user_namespace) {
 static void mount_overlay_classic(const struct spec *spec) {
   char options[4096];
   size_t used = (size_t)snprintf(options, sizeof options,
-                                 "index=on,nfs_export=on,upperdir=upper,workdir=work,lowerdir=");
+                                 "index=on,nfs_export=on,volatile,upperdir=upper,workdir=work,lowerdir=");
   for (size_t i = 0; i < spec->layer_count && used < sizeof options; i++)
     used += (size_t)snprintf(options + used, sizeof options - used, "%sstage/l/%zu", i ? ":" : "", i);
   if (used >= sizeof options) die_usage("too many layers for this kernel", spec->env);
@@ -112,6 +112,8 @@ static void mount_overlay(const struct spec *spec) {
   for (size_t i = 0; i < sizeof options / sizeof *options; i++)
     if (sys_fsconfig(fs, FSCONFIG_SET_STRING, options[i][0], options[i][1]))
       die("overlay option", options[i][0]);
+  /* Else every file that is copied up waits for the disk; a snapshot is flushed as a whole. */
+  if (syscall(SYS_fsconfig, fs, FSCONFIG_SET_FLAG, "volatile", NULL, 0)) die("overlay option", "volatile");
   if (sys_fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL)) die("create overlay for", spec->env);
   int root = (int)syscall(SYS_fsmount, fs, FSMOUNT_CLOEXEC, 0);
   if (root < 0) die("fsmount overlay for", spec->env);

@@ -220,8 +220,11 @@ export interface Backend {
   materialize(spec: MaterializeSpec): Promise<Instance>
   /** the same, but frozen before its first instruction; it leaves nothing behind if it fails */
   prepare(spec: PrepareSpec): Promise<Instance>
-  /** lets a prepared instance run; false if there is none any more, or it has run already */
-  wake(id: EnvironmentId, instance: Instance): Promise<boolean>
+  /**
+   * lets a prepared instance run, as `identity` if it was prepared as another; false if there is
+   * none any more, or it has run already
+   */
+  wake(id: EnvironmentId, instance: Instance, identity: Identity | null): Promise<boolean>
   /** memory that an instance shares with nobody */
   privateBytes(id: EnvironmentId, instance: Instance): Promise<number>
   /** ends one instance that another has taken over from */

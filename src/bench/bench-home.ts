@@ -2,7 +2,6 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Environment, Forkpoint, type OpenOptions } from '../index.ts'
 import { runTool } from './run-tool.ts'
-import { withSpares } from './spares.ts'
 
 /** Lives as long as the run, so that the volume is not made anew for every sample. */
 const keeper = 'keeper'
@@ -28,19 +27,19 @@ export class BenchHome implements AsyncDisposable {
 
   /** Without warm spares: what a call costs that nothing was prepared for. */
   async openCold(): Promise<Forkpoint> {
-    const fp = await this.#open(withSpares(this.#options, 0) ?? this.#options)
+    const fp = await this.#open({ 'spares.count': 0 })
     await fp.create({ name: keeper })
     return fp
   }
 
-  /** With a warm spare; null if this release knows none. */
-  async openWarm(): Promise<Forkpoint | null> {
-    const options = withSpares(this.#options, 1)
-    return options === null ? null : await this.#open(options)
+  /** With those that are kept ready by default. */
+  async openWarm(): Promise<Forkpoint> {
+    return await this.#open({})
   }
 
-  async #open(options: OpenOptions): Promise<Forkpoint> {
-    const fp = await Forkpoint.open(options)
+  async #open(settings: OpenOptions['settings']): Promise<Forkpoint> {
+    const options = this.#options
+    const fp = await Forkpoint.open({ ...options, settings: { ...options.settings, ...settings } })
     this.#opened.push(fp)
     return fp
   }

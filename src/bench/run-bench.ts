@@ -56,10 +56,12 @@ async function measure(plan: Plan, open: OpenOptions, follower: Follower): Promi
       follower.signal.throwIfAborted()
       follower.say(doing)
     },
-    miss: (what) => missing.push(what),
+    miss: ({ what, why }) => {
+      // Every round finds it out again.
+      if (!missing.some((each) => each.what === what)) missing.push({ what, why })
+    },
     attempt: (what, work) => attempt(what, work, failed, follower),
   }
-  if (bench.warm === null) missing.push({ what: 'warm spares', why: 'this release has none' })
   const machine = await describeMachine(home.criu)
   const groups: Partial<Record<GroupName, readonly Series[]>> = {}
   for (const name of plan.groups) {

@@ -1,6 +1,7 @@
 import type { Forkpoint, OpenOptions } from '../index.ts'
 import type { Cli, Streams } from './cli.ts'
 import { type Globals, openOptions } from './globals.ts'
+import { renderError } from './render/error.ts'
 import { withProgress } from './render/progress.ts'
 import { type Style, styleFor } from './render/style.ts'
 import { write } from './write.ts'
@@ -46,6 +47,12 @@ export class Context {
     }
     const text = report.text(styleFor(stdout, this.globals))
     if (text !== '') await write(stdout, `${text}\n`)
+  }
+
+  /** Says what failed beside what was done; the result is shown all the same. */
+  async tell(error: Error): Promise<void> {
+    const { stderr } = this.streams
+    await write(stderr, `${renderError(error, styleFor(stderr, this.globals))}\n`)
   }
 
   /** Says what takes so long, to a person who waits for it. */

@@ -1,5 +1,6 @@
 import { openConnection } from '../agent/connect.ts'
-import { configure, quiesce, readAgentInfo, setIdentity } from '../agent/environment.ts'
+import type { AgentConnection } from '../agent/connection.ts'
+import { configure, quiesce, setIdentity } from '../agent/environment.ts'
 import { openAgentSocket } from '../agent/socket.ts'
 import type { EnvironmentRecord, Instance } from '../model/environment.ts'
 import type { Engine } from './engine.ts'
@@ -17,24 +18,37 @@ export async function introduce(
   record: EnvironmentRecord,
   instance: Instance,
 ): Promise<void> {
-  await using connection = await connectTo(engine, record, instance)
-  const { hostname, machineId } = identityOf(record)
-  await setIdentity(connection, { hostname, machineId })
-  await configure(connection, {
-    env: record.env,
-    cwd: record.workdir,
-    shell: engine.settings.shell.program,
-  })
+  await using _connection = await introducedConnection(engine, record, instance)
 }
 
-/** Waits until the agent of a restored instance answers. */
+/** The same, for a caller who has more to say to it. */
+export async function introducedConnection(
+  engine: Engine,
+  record: EnvironmentRecord,
+  instance: Instance,
+): Promise<AgentConnection> {
+  const connection = await connectTo(engine, record, instance)
+  const { hostname, machineId } = identityOf(record)
+  const { env, workdir: cwd } = record
+  try {
+    await Promise.all([
+      setIdentity(connection, { hostname, machineId }),
+      configure(connection, { env, cwd, shell: engine.settings.shell.program }),
+    ])
+    return connection
+  } catch (error) {
+    await connection.close()
+    throw error
+  }
+}
+
+/** Waits until the agent of a restored instance answers: it says hello when it runs. */
 export async function greet(
   engine: Engine,
   record: EnvironmentRecord,
   instance: Instance,
 ): Promise<void> {
-  await using connection = await connectTo(engine, record, instance)
-  await readAgentInfo(connection)
+  await using _connection = await connectTo(engine, record, instance)
 }
 
 /** Makes the agent close every connection: one that stays open is the host's, and cannot be dumped. */

@@ -1,10 +1,8 @@
 import type { AgentConnection } from '../agent/connection.ts'
 import { execCommand } from '../agent/exec.ts'
 import { statFile } from '../agent/files.ts'
-import type { EnvironmentRecord, Instance } from '../model/environment.ts'
+import type { EnvironmentRecord } from '../model/environment.ts'
 import { BackendError, NotFoundError } from '../model/errors.ts'
-import { connectTo } from './agents.ts'
-import type { Engine } from './engine.ts'
 
 const directory = '/etc/forkpoint/on-fork.d'
 
@@ -13,11 +11,9 @@ const longestMs = 60_000
 
 /** Runs the executable files of the hook directory in a new fork, in order of their names, once. */
 export async function runForkHooks(
-  engine: Engine,
+  connection: AgentConnection,
   record: EnvironmentRecord,
-  instance: Instance,
 ): Promise<void> {
-  await using connection = await connectTo(engine, record, instance)
   if (!(await hasHooks(connection))) return
   const script = `for hook in ${directory}/*; do
   [ -x "$hook" ] && [ -f "$hook" ] || continue

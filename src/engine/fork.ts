@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os'
+import type { AgentConnection } from '../agent/connection.ts'
 import type { EnvironmentRecord, Instance } from '../model/environment.ts'
 import { ConflictError, InvalidInputError } from '../model/errors.ts'
 import { quote } from '../model/quote.ts'
@@ -8,7 +9,7 @@ import type { Lease } from '../store/leases.ts'
 import type { ReadySpare } from '../store/spares.ts'
 import { killPoint } from '../system/kill-points.ts'
 import { type Stopwatch, stopwatch } from '../system/stopwatch.ts'
-import { introduce } from './agents.ts'
+import { introducedConnection } from './agents.ts'
 import type { Engine } from './engine.ts'
 import { forkDraft } from './fork-draft.ts'
 import { runForkHooks } from './fork-hooks.ts'
@@ -116,11 +117,12 @@ async function makeOne(
   const watch = stopwatch()
   killPoint('fork:begun')
   try {
-    const meet = (instance: Instance) => introduce(engine, record, instance)
-    const instance =
+    const meet = (instance: Instance) => introduced(engine, record, instance)
+    const { instance, connection } =
       (spare && (await watch.measure('wake', () => runSpare(engine, record, spare, meet)))) ??
       (await materialize(engine, record, snapshot, watch))
-    await watch.measure('hooks', () => runForkHooks(engine, record, instance))
+    await using _connection = connection
+    await watch.measure('hooks', () => runForkHooks(connection, record))
     killPoint('fork:alive')
     return store.transaction(() => {
       store.journal.finish(operation, { phases: watch.phases })
@@ -152,12 +154,25 @@ function begin(engine: Engine, draft: EnvironmentRecord, snapshot: SnapshotRecor
   })
 }
 
+interface Met {
+  readonly instance: Instance
+  readonly connection: AgentConnection
+}
+
+async function introduced(
+  engine: Engine,
+  record: EnvironmentRecord,
+  instance: Instance,
+): Promise<Met> {
+  return { instance, connection: await introducedConnection(engine, record, instance) }
+}
+
 async function materialize(
   engine: Engine,
   record: EnvironmentRecord,
   snapshot: SnapshotRecord,
   watch: Stopwatch,
-): Promise<Instance> {
+): Promise<Met> {
   const instance = await watch.measure('materialize', () =>
     engine.backend(record.backend).materialize({
       ...{ id: record.id, limits: record.limits, net: record.net, snapshot },
@@ -166,6 +181,5 @@ async function materialize(
     }),
   )
   engine.store.environments.update(record.id, { instance })
-  await watch.measure('introduce', () => introduce(engine, record, instance))
-  return instance
+  return await watch.measure('introduce', () => introduced(engine, record, instance))
 }

@@ -59,7 +59,10 @@ export async function exchange(
   const watch = stopwatch()
   killPoint(`${kind}:begun`)
   try {
-    const meet = (instance: Instance) => settle(engine, record, instance, snapshot)
+    const meet = async (instance: Instance) => {
+      await settle(engine, record, instance, snapshot)
+      return instance
+    }
     const next =
       (spare && (await watch.measure('wake', () => runSpare(engine, record, spare, meet)))) ??
       (await materialize(engine, record, snapshot, watch))

@@ -82,4 +82,4 @@ test('a snapshot whose layers are being merged when it is killed keeps them, and
 })
 
 const squashed = () =>
-  readdirSync(join(home.path, 'data/layers')).filter((name) => name.includes('.'))
+  readdirSync(join(home.path, 'data/layers')).filter((name) => /\.\d+-\w+$/.test(name))

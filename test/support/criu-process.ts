@@ -44,7 +44,8 @@ function findCriu(home: TestHome, doing: string): number | undefined {
     .map(Number)
     .find((pid) => {
       const isDoing = read(`/proc/${pid}/cmdline`).includes(`${doing} --rpc`)
-      const isOurs = isDoing && parentOf(parentOf(pid)) === process.pid
+      // Ours, its keeper's, its worker's, and then CRIU's own children, which carry the same arguments.
+      const isOurs = isDoing && parentOf(parentOf(parentOf(pid))) === process.pid
       return isOurs && workingDirectory(pid).startsWith(`${home.path}/`)
     })
 }

@@ -1,10 +1,9 @@
-import { readdirSync } from 'node:fs'
 import { type EnvironmentPlaces, placesOf } from '../../src/backends/native/places.ts'
 import type { EnvironmentId } from '../../src/model/ids.ts'
+import { openStore } from '../../src/store/open-store.ts'
 
-/** Where the environment that is alive now keeps its things. */
+/** Where the environment that is alive now keeps its things; spares of it have places of their own. */
 export function environmentPlaces(home: string, id: EnvironmentId): EnvironmentPlaces {
-  const places = placesOf(home)
-  const slots = readdirSync(places.env(id)).map(Number)
-  return places.slot(id, Math.max(...slots))
+  using store = openStore(home)
+  return placesOf(home).slot(id, Number(store.environments.get(id)?.instance?.slot))
 }

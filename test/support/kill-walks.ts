@@ -19,6 +19,7 @@ export const killWalks = {
   restore: ['restore:begun', ...launch, 'restore:alive', 'restore:committed'],
   promote: [...capture, ...launch, ...pointsOf('promote')],
   fork: ['fork:begun', ...firstLaunch, 'fork:alive'],
+  spares: pointsOf('spare'),
   remove: pointsOf('remove'),
   prune: pointsOf('prune'),
   compact: pointsOf('squash'),

@@ -24,10 +24,11 @@ export function startProgram(
   home: TestHome,
   words: readonly string[],
   variables: Readonly<Record<string, string>> = {},
+  stdout: 'ignore' | 'pipe' = 'ignore',
 ): ChildProcess {
   return spawn(process.execPath, ['--disable-warning=ExperimentalWarning', program, ...words], {
     env: { ...process.env, FORKPOINT_HOME: home.path, ...variables },
-    stdio: ['ignore', 'ignore', 'pipe'],
+    stdio: ['ignore', stdout, 'pipe'],
   })
 }
 

@@ -12,7 +12,7 @@ import { remainsOf } from './remains.ts'
 import type { TestHome } from './test-home.ts'
 
 interface Holdings {
-  /** one for each environment that has processes, by environment */
+  /** one for each environment that has processes, and for each spare, by environment */
   readonly slots: string[]
   readonly cgroups: string[]
   readonly frozen: string[]
@@ -26,6 +26,7 @@ interface Holdings {
  * interface away some time after the last process that could use it.
  */
 export async function expectTidy(home: TestHome, fp: Forkpoint): Promise<void> {
+  await fp.sparesReady()
   const wanted = await wantedOf(fp)
   await expect.poll(() => holdingsOf(home), patiently).toEqual(wanted)
 }
@@ -36,18 +37,27 @@ async function wantedOf(fp: Forkpoint): Promise<Holdings> {
   const unready = snapshots.filter(({ status }) => status !== 'ready')
   expect(unready, 'snapshots that are not ready').toEqual([])
   const live = environments.filter(({ status }) => status === 'running' || status === 'paused')
-  const ids = live.map(({ id }) => id).sort()
+  const spares = (await fp.spares()).map(({ environment }) => environment)
+  const ids = [...live.map(({ id }) => id), ...spares].sort()
+  const paused = live.filter(({ status }) => status === 'paused').map(({ id }) => id)
   return {
     slots: ids,
     cgroups: ids,
-    frozen: live.filter(({ status }) => status === 'paused').map(({ id }) => id),
+    frozen: [...paused, ...spares].sort(),
     images: snapshots
       .filter(({ captured }) => captured.includes('processes'))
       .map(({ id }) => id)
       .sort(),
-    layers: snapshots.flatMap(({ id, sizes }) => [id, ...Object.keys(sizes.squashed ?? {})]).sort(),
+    layers: snapshots
+      .flatMap(({ id, sizes }) => [id, ...Object.keys(sizes.squashed ?? {}).flatMap(withMembers)])
+      .sort(),
     interfaces: live.filter(({ info }) => info.net.mode === 'nat').length,
   }
+}
+
+/** A merged layer has a list of what it was made of beside it. */
+function withMembers(layer: string): string[] {
+  return [layer, `${layer}.members`]
 }
 
 function holdingsOf(home: TestHome): Holdings {
@@ -59,7 +69,10 @@ function holdingsOf(home: TestHome): Holdings {
       .flatMap((id) => entriesOf(join(places.envs, id)).map(() => id))
       .sort(),
     cgroups: cgroups.map(environmentOf).sort(),
-    frozen: cgroups.filter((name) => isFrozen(join(groups, name))).map(environmentOf),
+    frozen: cgroups
+      .filter((name) => isFrozen(join(groups, name)))
+      .map(environmentOf)
+      .sort(),
     images: entriesOf(join(places.data, 'snapshots')).sort(),
     layers: entriesOf(places.layers)
       .filter((name) => isSnapshotId(name.split('.')[0]))

@@ -1,7 +1,4 @@
-import { existsSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { PrerequisiteError } from '../../model/errors.ts'
+import { nativeProgram } from './native-program.ts'
 import { mustRun } from './run-tool.ts'
 
 /** A read-only layer of an environment's root. */
@@ -56,15 +53,4 @@ export function cellArguments(spec: CellSpec): string[] {
 
 export function runCell(doing: string, args: readonly string[]): Promise<string> {
   return mustRun(doing, nativeProgram('cell'), args)
-}
-
-/** A program of `native/build`, wherever this code was bundled to within the package. */
-export function nativeProgram(name: 'agent' | 'cell'): string {
-  for (let dir = dirname(fileURLToPath(import.meta.url)); dir !== '/'; dir = dirname(dir)) {
-    const path = join(dir, 'native/build', name)
-    if (existsSync(path)) return path
-  }
-  throw new PrerequisiteError(`the program native/build/${name} is missing`, {
-    remedy: 'run `make -C native`, or start Forkpoint through ./forkpoint, which builds it',
-  })
 }

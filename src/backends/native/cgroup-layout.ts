@@ -24,10 +24,14 @@ export function readLayout(mounts: string, controllersOf: (mount: string) => str
     if (type === 'cgroup2') {
       unified ??= mount
     } else if (type === 'cgroup') {
+      // The first is the machine's own; CRIU and container tools mount others for a while.
       const names = options.split(',')
-      for (const name of limited)
-        if (names.includes(name)) controllers.set(name, { mount, version: 1 })
-      if (names.includes('freezer')) freezer = mount
+      for (const name of limited) {
+        if (names.includes(name) && !controllers.has(name)) {
+          controllers.set(name, { mount, version: 1 })
+        }
+      }
+      if (names.includes('freezer')) freezer ??= mount
     }
   }
   if (unified !== null) {

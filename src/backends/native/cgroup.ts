@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from 'node:fs'
 import { mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -134,6 +135,26 @@ export async function freeze(dirs: readonly string[]): Promise<void> {
     remedy: 'a process may be stuck in the kernel (state D); see `ps` on the host',
   })
 }
+
+/** Lets processes run that wait frozen; false if they do not. Kernel files need no thread pool. */
+export function wakeFrozen(dirs: readonly string[]): boolean {
+  for (const [file, frozen, thawed] of freezers(dirs[0] ?? '')) {
+    try {
+      if (readFileSync(file, 'utf8').trim() !== frozen) return false
+      writeFileSync(file, thawed)
+      return true
+    } catch (error) {
+      if (errnoOf(error) !== 'ENOENT') throw error
+    }
+  }
+  return false
+}
+
+const freezers = (dir: string) =>
+  [
+    [join(dir, 'cgroup.freeze'), '1', '0'],
+    [join(dir, 'freezer.state'), 'FROZEN', 'THAWED'],
+  ] as const
 
 /** They run as soon as the kernel lets them. */
 export async function thaw(dirs: readonly string[]): Promise<void> {

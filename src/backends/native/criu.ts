@@ -40,11 +40,11 @@ export interface Dump {
 /** Dumps a frozen environment. */
 export async function dump(workers: CriuWorkers, { pid, images, cgroup }: Dump): Promise<void> {
   const { ino } = await stat(`/proc/${pid}/ns/net`)
-  const { words, stderr } = await workers.run({
+  const { stdout, stderr } = await workers.run({
     args: ['--lock', images],
     request: dumpRequest({ pid, images, cgroup, netNamespace: ino }),
   })
-  if (words[0] !== 'done') throw await criuFailure('dump', join(images, 'dump.log'), stderr)
+  if (stdout !== 'done\n') throw await criuFailure('dump', join(images, 'dump.log'), stderr)
   await forgetExternalNetwork(images)
 }
 
@@ -75,8 +75,8 @@ export async function restore(
 ): Promise<Restored> {
   const args = [...cellArguments(cell), '--socket', socket]
   if (start === 'frozen') args.push('--hold')
-  const { words, stderr } = await workers.run({ args, request: restoreRequest(images) })
-  const [state, pid, dev = '', ino = '', birthtimeNs = ''] = words
+  const { stdout, stderr } = await workers.run({ args, request: restoreRequest(images) })
+  const [state, pid, dev = '', ino = '', birthtimeNs = ''] = stdout.trim().split(' ')
   if (state !== 'restored')
     throw await criuFailure('restore', join(cell.dir, 'restore.log'), stderr)
   return {

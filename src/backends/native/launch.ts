@@ -32,7 +32,7 @@ export interface Launch extends Pick<EnvironmentRecord, 'id' | 'limits' | 'net'>
   /** which life it is; absent: the next one */
   readonly slot?: number
   /** `frozen`: what is restored waits before its first instruction; absent: it runs */
-  readonly begins?: 'running' | 'frozen'
+  readonly start?: 'running' | 'frozen'
 }
 
 type Agent = Pick<NativeInstance, 'process' | 'socket'>
@@ -61,7 +61,7 @@ export async function launch(native: Native, spec: Launch): Promise<NativeInstan
     }
     return spec.images === null
       ? startCell(place, cell)
-      : restoreCell(native, place, cell, spec.images, spec.begins ?? 'running')
+      : restoreCell(native, place, cell, spec.images, spec.start ?? 'running')
   }
   const { agent, net } = await linked(native, spec, place, start)
   killPoint('launch:alive')
@@ -98,14 +98,14 @@ async function restoreCell(
   place: EnvironmentPlaces,
   cell: CellSpec,
   images: string,
-  begins: 'running' | 'frozen',
+  start: 'running' | 'frozen',
 ): Promise<Agent> {
   const lostLocks = await lostLocksOf(images)
   const { pid, socket } = await restore(native.workers, cell, {
     ...{ images, socket: place.socket },
-    start: lostLocks.length > 0 ? 'frozen' : begins,
+    start: lostLocks.length > 0 ? 'frozen' : start,
   })
-  if (lostLocks.length > 0) await retakeLocks(cell.cgroups[0] ?? '', lostLocks, begins)
+  if (lostLocks.length > 0) await retakeLocks(cell.cgroups[0] ?? '', lostLocks, start)
   const process = identify(pid)
   if (!process) throw new BackendError('the restored agent ended at once')
   return { process, socket }

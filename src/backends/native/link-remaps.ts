@@ -1,5 +1,5 @@
-import { nativeProgram } from './cell.ts'
 import { linkRemapsOf } from './images/link-remaps.ts'
+import { nativeProgram } from './native-program.ts'
 import { mustRun } from './run-tool.ts'
 
 /**

@@ -1,5 +1,5 @@
-import { nativeProgram } from './cell.ts'
 import type { LostLock } from './images/lost-locks.ts'
+import { nativeProgram } from './native-program.ts'
 import { mustRun } from './run-tool.ts'
 
 /** Takes locks again for frozen processes that were restored and have not run yet. */

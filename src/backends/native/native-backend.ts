@@ -11,12 +11,22 @@ import type {
   Backend,
   BackendContext,
   CreateSpec,
+  Identity,
   MaterializeSpec,
   PrepareSpec,
   Remnant,
 } from '../backend.ts'
 import { capture, captureFiles, discard, imageOf, toImageRecord, uncapture } from './capture.ts'
-import { cgroupNames, freeze, isFrozen, removeCgroups, removeHomeCgroups, thaw } from './cgroup.ts'
+import { runCell } from './cell.ts'
+import {
+  cgroupNames,
+  freeze,
+  isFrozen,
+  removeCgroups,
+  removeHomeCgroups,
+  thaw,
+  wakeFrozen,
+} from './cgroup.ts'
 import { checkMachine } from './checks.ts'
 import { writeIdentity } from './environment-directory.ts'
 import { flush } from './flush.ts'
@@ -108,7 +118,7 @@ export function nativeBackend(context: BackendContext): Backend {
     try {
       return toRecord(
         await launch(native, {
-          ...{ ...spec, layers, images, pages, slot, replaces: null, begins: 'frozen' },
+          ...{ ...spec, layers, images, pages, slot, replaces: null, start: 'frozen' },
         }),
       )
     } catch (error) {
@@ -117,11 +127,20 @@ export function nativeBackend(context: BackendContext): Backend {
     }
   }
 
-  async function wake(id: EnvironmentId, instance: Instance): Promise<boolean> {
-    const groups = groupsOf(id, instance)
-    if (!isAlive(fromRecord(instance).process) || !(await isFrozen(groups))) return false
-    await thaw(groups)
-    return true
+  async function wake(
+    id: EnvironmentId,
+    instance: Instance,
+    identity: Identity | null,
+  ): Promise<boolean> {
+    const { process } = fromRecord(instance)
+    if (!isAlive(process)) return false
+    if (identity !== null) {
+      await Promise.all([
+        writeIdentity(placeOf(id, instance), identity, settings.ids.base),
+        runCell('naming a cell', ['hostname', String(process.pid), identity.hostname]),
+      ])
+    }
+    return wakeFrozen(groupsOf(id, instance))
   }
 
   async function endSlot(id: EnvironmentId, slot: number): Promise<void> {
@@ -209,7 +228,7 @@ export function nativeBackend(context: BackendContext): Backend {
     materialize,
     prepare,
     wake,
-    privateBytes: (id, instance) => privateMemory(groupsOf(id, instance)[0] ?? ''),
+    privateBytes: (id, instance) => privateMemory(layout, groupsOf(id, instance)),
     end: (id, instance) => endSlot(id, fromRecord(instance).slot),
     retire,
     destroy,
@@ -253,6 +272,6 @@ export function nativeBackend(context: BackendContext): Backend {
       await discardVolume(places)
     },
     check: () => checkMachine({ native, create, destroy }),
-    close: () => native.workers[Symbol.dispose](),
+    close: () => native.workers.dismiss(),
   }
 }

@@ -1,18 +1,33 @@
 import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { processesIn } from './cgroup.ts'
+import type { CgroupLayout } from './cgroup-layout.ts'
 
 /**
- * Bytes of memory that the processes of a cgroup share with nobody outside it. Pages of files are
- * the page cache's; the kernel gives them back when it needs them.
+ * Bytes that the processes of an instance have for themselves: written memory and shared memory.
+ * Pages of files are the page cache's; the kernel gives them back when it needs them.
  */
-export async function privateMemory(cgroup: string): Promise<number> {
-  const parts = (await processesIn(cgroup)).map(async (pid) => {
-    const text = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8').catch(() => '')
-    return kibOf(text, 'Pss_Anon') + kibOf(text, 'Pss_Shmem')
-  })
-  return (await Promise.all(parts)).reduce((sum, kib) => sum + kib * 1024, 0)
+export async function privateMemory(
+  { controllers }: CgroupLayout,
+  cgroups: readonly string[],
+): Promise<number> {
+  const at = controllers.get('memory')
+  const dir = at && cgroups.find((path) => path.startsWith(`${at.mount}/`))
+  if (!at || dir === undefined) return await mappedMemory(cgroups[0] ?? '')
+  const stat = await readFile(join(dir, 'memory.stat'), 'utf8').catch(() => '')
+  return field(stat, at.version === 1 ? 'rss' : 'anon') + field(stat, 'shmem')
 }
 
-function kibOf(text: string, field: string): number {
-  return Number(new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(text)?.[1] ?? 0)
+function field(stat: string, name: string): number {
+  return Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(stat)?.[1] ?? 0)
+}
+
+/** Without a memory controller: what is mapped, in which untouched shared memory is missing. */
+async function mappedMemory(cgroup: string): Promise<number> {
+  const parts = (await processesIn(cgroup)).map(async (pid) => {
+    const text = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8').catch(() => '')
+    const kib = [...text.matchAll(/^Pss_(?:Anon|Shmem):\s+(\d+) kB/gm)].map(([, count]) => count)
+    return kib.reduce((sum, count) => sum + Number(count) * 1024, 0)
+  })
+  return (await Promise.all(parts)).reduce((sum, bytes) => sum + bytes, 0)
 }

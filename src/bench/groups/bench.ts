@@ -9,8 +9,8 @@ export interface Bench {
   readonly home: string
   /** opened without warm spares */
   readonly cold: Forkpoint
-  /** opened with them; null if this release has none */
-  readonly warm: Forkpoint | null
+  /** opened with them */
+  readonly warm: Forkpoint
   /** a directory for everything else */
   readonly dir: string
   readonly criu: string

@@ -1,4 +1,5 @@
 import type { Environment, Snapshot } from '../../index.ts'
+import { formatBytes } from '../../model/quantities.ts'
 import { removeBranches } from '../bench-home.ts'
 import { availableBytes, settledAvailableBytes } from '../machine.ts'
 import { privateBytesOf } from '../process-memory.ts'
@@ -7,6 +8,9 @@ import type { Series } from '../results.ts'
 import { pythonName, pythonSession } from '../workloads/python.ts'
 import { run } from '../workloads/workload.ts'
 import { type Bench, roundName, roundsOf } from './bench.ts'
+
+/** Of what is available; more forks are not made, lest something else be killed for want of it. */
+const mostOfMemory = 0.7
 
 /** How fork depends on how many are made at once: time, and memory that is used by them alone. */
 export async function measureFanout(bench: Bench): Promise<readonly Series[]> {
@@ -19,24 +23,30 @@ export async function measureFanout(bench: Bench): Promise<readonly Series[]> {
   const counted = new Recorder()
   for (const round of roundsOf(plan)) {
     const recorder = round < 0 ? new Recorder() : counted
+    let bytesPerFork = 0
     for (const count of plan.forks) {
+      if (bytesPerFork * count > availableBytes() * mostOfMemory) {
+        bench.miss({ what: `${count} forks`, why: `each takes ${formatBytes(bytesPerFork)} here` })
+        break
+      }
       bench.say(`fanout, ${roundName(round, plan)}: ${count} forks`)
-      await measureForks(snapshot, count, plan.sessionMb, recorder)
+      bytesPerFork = (await measureForks(snapshot, count, plan.sessionMb, recorder)) / count
     }
   }
   return counted.series
 }
 
+/** Resolves to the bytes that they hold together. */
 async function measureForks(
   snapshot: Snapshot,
   count: number,
   sessionMb: number,
   recorder: Recorder,
-): Promise<void> {
+): Promise<number> {
   const on = pythonName(sessionMb)
   const subject = (what: string) => ({ by: 'forkpoint', what, on, at: count }) as const
   const before = await settledAvailableBytes()
-  const { ms, result: forks } = await timed(() => snapshot.fork(count))
+  const { ms, result: forks } = await timed(() => snapshot.fork(count, { atomic: true }))
   try {
     recorder.add(subject('fork, all'), 'ms', ms)
     recorder.add(subject('fork, per copy'), 'ms', ms / count)
@@ -44,11 +54,9 @@ async function measureForks(
     for (const fork of forks) await pythonSession(sessionMb).check(fork)
     recorder.add(subject('memory less available'), 'bytes', Math.max(0, before - availableBytes()))
     const each = await Promise.all(forks.map(({ id }) => privateBytesOf(id)))
-    recorder.add(
-      subject('private memory'),
-      'bytes',
-      each.reduce((sum, bytes) => sum + bytes, 0),
-    )
+    const held = each.reduce((sum, bytes) => sum + bytes, 0)
+    recorder.add(subject('private memory'), 'bytes', held)
+    return held
   } finally {
     await Promise.all(forks.map((fork) => fork.remove()))
   }

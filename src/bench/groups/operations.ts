@@ -1,12 +1,11 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Environment, Snapshot } from '../../index.ts'
+import type { Environment, Snapshot, Spare } from '../../index.ts'
 import { pruneFlushed } from '../bench-home.ts'
 import { makePeerStage } from '../peers/stage.ts'
 import { privateBytesOf } from '../process-memory.ts'
 import { Recorder, timed } from '../recorder.ts'
 import type { Series } from '../results.ts'
-import { spareReady } from '../spares.ts'
 import type { Workload } from '../workloads/workload.ts'
 import { type Bench, roundName, roundsOf } from './bench.ts'
 import { pauseSeenInside } from './pause.ts'
@@ -29,9 +28,9 @@ export async function measureOperations(bench: Bench): Promise<readonly Series[]
       await bench.attempt(here, () => measureOurs(bench, workload, recorder))
       for (const peer of peers) {
         bench.say(`${here}, ${peer.by}`)
-        await peer.round((what, ms) =>
-          recorder.add({ by: peer.by, what, on: workload.name }, 'ms', ms),
-        )
+        const note = (what: string, ms: number) =>
+          recorder.add({ by: peer.by, what, on: workload.name }, 'ms', ms)
+        await bench.attempt(`${here}, ${peer.by}`, () => peer.round(note))
       }
     }
   }
@@ -72,7 +71,7 @@ async function measureForks(
   recorder: Recorder,
 ): Promise<void> {
   const subject = (what: string) => ({ by: 'forkpoint', what, on: workload.name }) as const
-  const one = await recorder.time(subject('fork of 1'), () => snapshot.fork(1))
+  const one = await recorder.time(subject('fork of 1'), () => snapshot.fork(1, { atomic: true }))
   try {
     for (const copy of one) {
       recorder.add(subject('private memory of a fork'), 'bytes', await privateBytesOf(copy.id))
@@ -81,29 +80,47 @@ async function measureForks(
   } finally {
     await removeEach(one)
   }
-  const four = await timed(() => snapshot.fork(copies))
+  const four = await timed(() => snapshot.fork(copies, { atomic: true }))
   await removeEach(four.result)
   recorder.add(subject(`fork of ${copies}, per copy`), 'ms', four.ms / copies)
 }
 
 /** A restore and a fork for which the next branch was already prepared. */
 async function measureWarm(
-  { warm }: Bench,
+  bench: Bench,
   workload: Workload,
   env: Environment,
   recorder: Recorder,
 ): Promise<void> {
-  if (warm === null) return
   const subject = (what: string) => ({ by: 'forkpoint', what, on: workload.name }) as const
-  const same = await warm.get(env.id)
+  const same = await bench.warm.get(env.id)
   const snapshot = await same.snapshot()
   await snapshot.durable()
-  await spareReady()
-  await recorder.time(subject('restore from a spare'), () => same.restore(snapshot))
-  await workload.check(same)
-  await spareReady()
-  const made = await recorder.time(subject('fork from a spare'), () => snapshot.fork(1))
-  await removeEach(made)
+  if (await isReady(bench, 'restore', snapshot, workload)) {
+    await recorder.time(subject('restore from a spare'), () => same.restore(snapshot))
+    await workload.check(same)
+  }
+  if (await isReady(bench, 'fork', snapshot, workload)) {
+    const made = await recorder.time(subject('fork from a spare'), () =>
+      snapshot.fork(1, { atomic: true }),
+    )
+    await Promise.all(made.map((copy) => workload.check(copy)))
+    await removeEach(made)
+  }
+}
+
+/** One that would take too much memory is not kept. */
+async function isReady(
+  { warm, miss }: Bench,
+  kind: Spare['kind'],
+  { id }: Snapshot,
+  { name }: Workload,
+): Promise<boolean> {
+  await warm.sparesReady()
+  const spares = await warm.spares()
+  if (spares.some((spare) => spare.kind === kind && spare.snapshot === id)) return true
+  miss({ what: `${kind} from a spare, ${name}`, why: 'no spare was kept ready' })
+  return false
 }
 
 async function removeEach(all: readonly Environment[]): Promise<void> {

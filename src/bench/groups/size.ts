@@ -52,7 +52,7 @@ async function startSessions(bench: Bench, started: AsyncDisposableStack): Promi
 async function measureSession({ mb, env, snapshot, peer }: Session, recorder: Recorder) {
   const subject = (what: string) => ({ by: 'forkpoint', what, on: 'Python', at: mb }) as const
   await recorder.time(subject('restore'), () => env.restore(snapshot))
-  const made = await recorder.time(subject('fork'), () => snapshot.fork(1))
+  const made = await recorder.time(subject('fork'), () => snapshot.fork(1, { atomic: true }))
   for (const copy of made) {
     await pythonSession(mb).check(copy)
     await copy.remove()

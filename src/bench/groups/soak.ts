@@ -23,7 +23,7 @@ interface Soak {
 /** Branches at random for long; then memory and disk have to be what `usage` says. */
 export async function measureSoak(bench: Bench): Promise<readonly Series[]> {
   await using started = new AsyncDisposableStack()
-  const fp = bench.warm ?? bench.cold
+  const fp = bench.warm
   started.defer(() => removeBranches(fp))
   const { sessionMb, soakMs } = bench.plan
   const workload = pythonSession(sessionMb)
@@ -82,7 +82,7 @@ async function randomStep({ fp, workload, recorder }: Soak): Promise<void> {
 
 async function fork(snapshot: Snapshot, workload: Workload, recorder: Recorder): Promise<void> {
   const subject = { by: 'forkpoint', what: 'fork', on: workload.name } as const
-  const made = await recorder.time(subject, () => snapshot.fork(1))
+  const made = await recorder.time(subject, () => snapshot.fork(1, { atomic: true }))
   for (const copy of made) await workload.check(copy)
 }
 

@@ -4,7 +4,7 @@ import type { Peer, PeerKind, PeerProgram, PeerStage } from '../peers/peer.ts'
 import { plainCriu } from '../peers/plain-criu.ts'
 import { podman } from '../peers/podman.ts'
 import { idleProgram, pythonProgram } from '../peers/stage.ts'
-import { runTool } from '../run-tool.ts'
+import { firstFailure, runTool } from '../run-tool.ts'
 import { idleShell } from '../workloads/idle-shell.ts'
 import { programs } from '../workloads/programs.ts'
 import { pythonSession } from '../workloads/python.ts'
@@ -31,9 +31,7 @@ export async function startSubjects(
     const peers: Peer[] = []
     for (const kind of here) {
       bench.say(`starting the peer ${kind.title} (${program.slug})`)
-      const peer = await bench.attempt(`${kind.title} (${program.slug})`, () =>
-        kind.start(stage, program),
-      )
+      const peer = await startPeer(bench, kind, stage, program)
       if (peer !== null) peers.push(started.use(peer))
     }
     return peers
@@ -45,6 +43,21 @@ export async function startSubjects(
   }
   for (const name of names) all.push({ workload: programs[name], peers: [] })
   return await installed(bench, all)
+}
+
+/** One that is installed but does not work here is missing, too. */
+async function startPeer(
+  bench: Bench,
+  kind: PeerKind,
+  stage: PeerStage,
+  program: PeerProgram,
+): Promise<Peer | null> {
+  try {
+    return await kind.start(stage, program)
+  } catch (error) {
+    bench.miss({ what: `${kind.title} (${program.slug})`, why: String(firstFailure(error)) })
+    return null
+  }
 }
 
 async function kindsHere(bench: Bench): Promise<PeerKind[]> {

@@ -1,3 +1,4 @@
+import { toJson } from '../../model/errors.ts'
 import { parseCount } from '../../model/quantities.ts'
 import { addExamples, branchArgument } from '../help.ts'
 import type { MakeCommand } from '../make-command.ts'
@@ -8,6 +9,7 @@ interface Options {
   readonly count?: number
   readonly name?: string
   readonly label?: Readonly<Record<string, string>>
+  readonly atomic?: true
   readonly quiet?: true
 }
 
@@ -21,27 +23,33 @@ export const make: MakeCommand = (command, cli) =>
       .addOption(parsedOption('-n, --count <n>', 'how many; default: 1', parseCount))
       .option('--name <name>', 'the name of one fork; of several the prefix: name-1, name-2, …')
       .addOption(pairsOption('--label <key=value>', 'a label to find them by'))
+      .option('--atomic', 'all or none: if one cannot be made, the others are removed')
       .option('-q, --quiet', 'print only the ids')
       .action((reference: string, options: Options, self) =>
         cli.perform(self, async (context) => {
           await using forkpoint = await context.open()
           const from = await forkpoint.find(reference)
-          const { count = 1, name, label } = options
+          const { count = 1, name, label, atomic = false } = options
           const forks = await context.wait(`forking ${reference}`, () =>
             from.fork(count, {
+              atomic,
               ...(name !== undefined && { name }),
               ...(label !== undefined && { labels: label }),
             }),
           )
           const infos = forks.map(({ info }) => info)
+          const errors = forks.errors.map(toJson)
           await context.show({
-            json: infos,
+            json: errors.length === 0 ? infos : { environments: infos, errors },
             text: () => (options.quiet ? infos.map(({ id }) => id).join('\n') : forked(infos)),
           })
+          if (errors.length > 0) context.endWith(1)
+          for (const error of forks.errors) await context.tell(error)
         }),
       ),
     [
       ['forkpoint fork ready -n 3 --name try', 'try-1, try-2 and try-3, from the snapshot "ready"'],
+      ['forkpoint fork ready -n 8 --atomic', 'eight of them, or none'],
       ['forkpoint fork web', 'another one of what is running now'],
       ['for e in $(forkpoint fork ready -n 3 -q); do …; done', 'for a script'],
     ],

@@ -131,6 +131,7 @@ export function keepSpares(engine: () => Engine, options: KeeperOptions): Spares
       }
     },
     close: async () => {
+      if (!isOpen) return
       isOpen = false
       clearTimeout(timer)
       clearInterval(guard)

@@ -32,20 +32,19 @@ export function takeForFork(
  * Lets a prepared branch run as `record` and meets its agent. Null if it was not what it should have
  * been; then it is gone, and the branch has to be made.
  */
-export async function runSpare(
+export async function runSpare<T>(
   engine: Engine,
   record: EnvironmentRecord,
   { instance, name, limits }: ReadySpare,
-  meet: (instance: Instance) => Promise<void>,
-): Promise<Instance | null> {
+  meet: (instance: Instance) => Promise<T>,
+): Promise<T | null> {
   const backend = engine.backend(record.backend)
   try {
-    if (name !== record.name) await backend.identify(record.id, instance, identityOf(record))
+    const identity = name === record.name ? null : identityOf(record)
     const fits = isDeepStrictEqual(limits, record.limits)
-    if (fits && (await backend.wake(record.id, instance))) {
+    if (fits && (await backend.wake(record.id, instance, identity))) {
       killPoint('spare:running')
-      await meet(instance)
-      return instance
+      return await meet(instance)
     }
   } catch {
     // Whatever is wrong with it: the long way is always there.

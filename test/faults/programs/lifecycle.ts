@@ -50,6 +50,23 @@ const verbs: Record<string, Verb> = {
     await fp.compact(snapshot)
   },
 
+  /** Takes a snapshot, waits for what is prepared after it, and goes back. */
+  spares: async (fp, name = '') => {
+    const env = await fp.get(name)
+    const taken = await env.snapshot()
+    await env.exec('X=later')
+    await fp.sparesReady()
+    await env.restore(taken)
+  },
+
+  /** Prepares what is likely after a snapshot, and stays until it is ended. */
+  keep: async (fp, name = '') => {
+    await (await fp.get(name)).snapshot({ name: 'kept' })
+    await fp.sparesReady()
+    process.stdout.write('ready\n')
+    await new Promise((resolve) => setTimeout(resolve, 60_000))
+  },
+
   /** Takes snapshots and makes forks of an environment, over and over; each has its memory. */
   branch: async (fp, name = '', times = '1') => {
     const env = await fp.get(name)

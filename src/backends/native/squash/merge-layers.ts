@@ -2,9 +2,10 @@ import { open, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { killPoint } from '../../../system/kill-points.ts'
 import { pathExists } from '../../../system/path-exists.ts'
-import { nativeProgram } from '../cell.ts'
+import { nativeProgram } from '../native-program.ts'
 import { removeTree } from '../remove-tree.ts'
 import { mustRun } from '../run-tool.ts'
+import { writeMembers } from './members.ts'
 import type { Merge } from './plan.ts'
 
 /** What a layer is called while it is being made. */
@@ -14,10 +15,8 @@ export const draftSuffix = '.new'
  * Makes the layer of a merge, unless it is there: its content follows from its name. It is complete
  * and on the disk before it has that name, because a record may list it right afterwards.
  */
-export async function mergeLayers(
-  { layer, members }: Merge,
-  signal: AbortSignal | undefined,
-): Promise<void> {
+export async function mergeLayers(merge: Merge, signal: AbortSignal | undefined): Promise<void> {
+  const { layer, members } = merge
   if (await pathExists(layer.path)) return
   const draft = layer.path + draftSuffix
   await removeTree(draft)
@@ -25,6 +24,7 @@ export async function mergeLayers(
     const from = members.map(({ ids, path }) => `${ids}:${path}`)
     const args = ['squash', draft, ...from]
     await mustRun('squashing layers', nativeProgram('cell'), args, { signal })
+    await writeMembers(merge)
     killPoint('squash:merged')
     await rename(draft, layer.path)
     await flushDirectory(dirname(layer.path))

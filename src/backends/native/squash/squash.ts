@@ -9,6 +9,7 @@ import type { Native } from '../native.ts'
 import { removeTree } from '../remove-tree.ts'
 import { treeBytes } from '../stats.ts'
 import { nameOf, parseLayerName } from './layer-name.ts'
+import { membersSuffix } from './members.ts'
 import { draftSuffix, mergeLayers } from './merge-layers.ts'
 import { type Merge, planFold, planSquash, substitute } from './plan.ts'
 
@@ -96,8 +97,9 @@ export async function discardUnrecorded(
   recorded: ReadonlySet<string>,
 ): Promise<void> {
   for (const name of await readdir(places.layers).catch(() => [])) {
-    const plain = name.endsWith(draftSuffix) ? name.slice(0, -draftSuffix.length) : name
-    const isSquashed = plain.includes('.') && parseLayerName(plain) !== null
-    if (isSquashed && !recorded.has(name)) await removeTree(join(places.layers, name))
+    const plain = name.endsWith(membersSuffix) ? name.slice(0, -membersSuffix.length) : name
+    const layer = name.endsWith(draftSuffix) ? name.slice(0, -draftSuffix.length) : plain
+    const isSquashed = layer.includes('.') && parseLayerName(layer) !== null
+    if (isSquashed && !recorded.has(plain)) await removeTree(join(places.layers, name))
   }
 }

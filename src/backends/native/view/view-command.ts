@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { Readable } from 'node:stream'
 import { textToBytes } from '../../../agent/byte-text.ts'
 import { BackendError } from '../../../model/errors.ts'
-import { nativeProgram } from '../cell.ts'
+import { nativeProgram } from '../native-program.ts'
 
 const longestComplaint = 4096
 const pathsAtOnce = 1024

@@ -2,6 +2,8 @@ import type { BackendFiles } from '../../backend.ts'
 import { imageOf } from '../capture.ts'
 import { fromRecord } from '../instance.ts'
 import type { Native } from '../native.ts'
+import { readMembers } from '../squash/members.ts'
+import { alignLayers } from './align.ts'
 import { changesBetween } from './changes.ts'
 import { digests, openFile } from './contents.ts'
 import { copyOut } from './copy-out.ts'
@@ -18,7 +20,10 @@ export function viewFiles({ places, settings: { ids } }: Native): BackendFiles {
     },
     snapshotView: (snapshot) => viewOf(imageOf(snapshot).layers),
     baseView: (view) => baseOf(fromView(view)),
-    changes: (a, b, options = {}) => changesBetween(fromView(a), fromView(b), { ...options, ids }),
+    changes: (a, b, options = {}) => {
+      const [before, after] = alignLayers(fromView(a).layers, fromView(b).layers, readMembers)
+      return changesBetween(viewOf(before), viewOf(after), { ...options, ids })
+    },
     patch: (change, a, b) => unifiedPatch(change, fromView(a), fromView(b)),
     openFile: (view, path) => openFile(fromView(view), path),
     digests: (view, paths) => digests(fromView(view), paths.map(parseInsidePath)),

@@ -1,0 +1,327 @@
+/* Starts processes for Node, whose own way of doing it stops it for milliseconds, and keeps workers
+ * ready (see worker.c). A request on stdin is four 32-bit numbers (id, kind, lengths of arguments and
+ * input) and those bytes; an answer on stdout is four numbers (id, exit status, lengths of output and
+ * errors) and those bytes. Arguments end with NUL. End of input ends the keeper. */
+#define _GNU_SOURCE
+#include "cell.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum kind { RUN, JOB, PREPARE, DISMISS, KILL };
+
+#define MOST_CHILDREN 1024
+#define MOST_READY 8
+#define MOST_ARGUMENTS 4096
+#define MOST_BYTES (16 << 20)
+#define KEPT_OUTPUT (64 << 10)
+#define REST_MS 30      /* after a job, before the next worker is loaded: who goes on at once has the CPUs */
+#define PATIENCE_MS 30000 /* a worker keeps the host's mounts busy, so it does not wait for ever */
+
+struct request {
+  uint32_t id, kind, arguments_length, input_length;
+  char *arguments, *input;
+};
+
+struct output {
+  int fd; /* -1 when it ended */
+  size_t length;
+  char *text;
+};
+
+struct child {
+  uint32_t id;
+  pid_t pid;
+  int process;   /* a descriptor that becomes readable when it ends */
+  int input;     /* of a worker; its end tells the worker that we are gone */
+  bool answered; /* a worker has, before it ends */
+  struct output out, errors;
+};
+
+static struct child *children[MOST_CHILDREN];
+static size_t child_count;
+static struct child *ready[MOST_READY];
+static size_t ready_count, wanted;
+static char *worker_arguments[MOST_ARGUMENTS + 1];
+static int worker_argument_count;
+static long last_job;
+
+static long now_ms(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return time.tv_sec * 1000 + time.tv_nsec / 1000000;
+}
+
+static void write_all(int fd, const void *bytes, size_t length) {
+  for (size_t used = 0; used < length;) {
+    ssize_t n = write(fd, (const char *)bytes + used, length - used);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return; /* its reader is gone, and knows */
+    used += (size_t)n;
+  }
+}
+
+static bool read_all(void *to, size_t length) {
+  for (size_t used = 0; used < length;) {
+    ssize_t n = read(STDIN_FILENO, (char *)to + used, length - used);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    used += (size_t)n;
+  }
+  return true;
+}
+
+static char *read_bytes(uint32_t length) {
+  char *bytes = length > MOST_BYTES ? NULL : malloc((size_t)length + 1);
+  if (!bytes || !read_all(bytes, length)) _exit(0);
+  bytes[length] = 0;
+  return bytes;
+}
+
+static int split(char **argv, char *bytes, size_t length) {
+  int argc = 0;
+  for (char *at = bytes; at < bytes + length && argc < MOST_ARGUMENTS; at += strlen(at) + 1) argv[argc++] = at;
+  argv[argc] = NULL;
+  return argc;
+}
+
+static void answer(const struct child *child, int32_t status) {
+  uint32_t head[] = {child->id, (uint32_t)status, (uint32_t)child->out.length, (uint32_t)child->errors.length};
+  write_all(STDOUT_FILENO, head, sizeof head);
+  write_all(STDOUT_FILENO, child->out.text, child->out.length);
+  write_all(STDOUT_FILENO, child->errors.text, child->errors.length);
+}
+
+/* Only the end of a long output is kept. */
+static void take_output(struct output *output) {
+  char chunk[16384];
+  ssize_t n = read(output->fd, chunk, sizeof chunk);
+  if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (n <= 0) {
+    close(output->fd);
+    output->fd = -1;
+    return;
+  }
+  if (!output->text && !(output->text = malloc(KEPT_OUTPUT + sizeof chunk))) die("malloc", "output");
+  memcpy(output->text + output->length, chunk, (size_t)n);
+  output->length += (size_t)n;
+  if (output->length <= KEPT_OUTPUT) return;
+  memmove(output->text, output->text + output->length - KEPT_OUTPUT, KEPT_OUTPUT);
+  output->length = KEPT_OUTPUT;
+}
+
+static void open_pipe(int ends[2]) {
+  if (pipe2(ends, O_CLOEXEC)) die("pipe2", "child");
+}
+
+/* What a child does instead of this program's own work. */
+typedef void become(const struct request *request);
+
+static struct child *start(const struct request *request, become *become) {
+  int input[2], out[2], errors[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, input)) die("socketpair", "child");
+  open_pipe(out);
+  open_pipe(errors);
+  pid_t pid = fork();
+  if (pid < 0) die("fork", "child");
+  if (pid == 0) {
+    signal(SIGPIPE, SIG_DFL);
+    if (dup2(input[1], 0) < 0 || dup2(out[1], 1) < 0 || dup2(errors[1], 2) < 0) _exit(127);
+    if (syscall(SYS_close_range, 3, ~0U, 0)) _exit(127);
+    become(request);
+    _exit(127);
+  }
+  close(input[1]);
+  close(out[1]);
+  close(errors[1]);
+  fcntl(out[0], F_SETFL, O_NONBLOCK);
+  fcntl(errors[0], F_SETFL, O_NONBLOCK);
+  struct child *child = calloc(1, sizeof *child);
+  if (!child) die("calloc", "child");
+  *child = (struct child){.id = request ? request->id : 0, .pid = pid, .input = input[0],
+                          .out = {.fd = out[0]}, .errors = {.fd = errors[0]}};
+  child->process = (int)syscall(SYS_pidfd_open, pid, 0);
+  if (child->process < 0) die("pidfd_open", "child");
+  children[child_count++] = child;
+  return child;
+}
+
+static void become_program(const struct request *request) {
+  static char *argv[MOST_ARGUMENTS + 1];
+  if (!split(argv, request->arguments, request->arguments_length)) _exit(127);
+  if (!request->input_length) {
+    int null = open("/dev/null", O_RDONLY);
+    if (null < 0 || dup2(null, STDIN_FILENO) < 0) die("open", "/dev/null");
+  }
+  execvp(argv[0], argv);
+  dprintf(STDERR_FILENO, "cannot run %s: %s\n", argv[0], strerror(errno));
+}
+
+static void become_worker(const struct request *request) {
+  (void)request;
+  static struct spec spec;
+  char **program = worker_arguments + parse_options(&spec, worker_argument_count, worker_arguments);
+  exit(run_worker(&spec, program));
+}
+
+static void run_program(const struct request *request) {
+  struct child *child = start(request, become_program);
+  write_all(child->input, request->input, request->input_length);
+  close(child->input);
+  child->input = -1;
+}
+
+/* A worker that was not taken sees the end of its input. */
+static void dismiss_workers(void) {
+  while (ready_count > 0) {
+    struct child *child = ready[--ready_count];
+    close(child->input);
+    child->input = -1;
+  }
+}
+
+static void load_workers(void) {
+  while (worker_argument_count && ready_count < wanted && child_count < MOST_CHILDREN)
+    ready[ready_count++] = start(NULL, become_worker);
+}
+
+/* The one that was started first is the likeliest to be loaded. */
+static struct child *take_worker(void) {
+  if (!ready_count) return start(NULL, become_worker);
+  struct child *worker = ready[0];
+  memmove(ready, ready + 1, --ready_count * sizeof *ready);
+  return worker;
+}
+
+static void give_job(const struct request *request) {
+  struct child *worker = take_worker();
+  worker->id = request->id;
+  write_all(worker->input, &request->arguments_length, sizeof request->arguments_length);
+  write_all(worker->input, request->arguments, request->arguments_length);
+  write_all(worker->input, &request->input_length, sizeof request->input_length);
+  write_all(worker->input, request->input, request->input_length);
+  last_job = now_ms();
+}
+
+static void prepare_workers(const struct request *request) {
+  static char *kept;
+  free(kept);
+  kept = memcpy(malloc(request->arguments_length + 1), request->arguments, request->arguments_length + 1);
+  worker_argument_count = split(worker_arguments, kept, request->arguments_length);
+  wanted = request->id < MOST_READY ? request->id : MOST_READY;
+  load_workers();
+  last_job = now_ms();
+}
+
+static void kill_child(uint32_t id) {
+  for (size_t i = 0; i < child_count; i++)
+    if (children[i]->id == id) kill(children[i]->pid, SIGKILL);
+}
+
+static void serve(void) {
+  struct request request;
+  if (!read_all(&request, 4 * sizeof(uint32_t))) _exit(0);
+  request.arguments = read_bytes(request.arguments_length);
+  request.input = read_bytes(request.input_length);
+  switch (request.kind) {
+    case RUN: run_program(&request); break;
+    case JOB: give_job(&request); break;
+    case PREPARE: prepare_workers(&request); break;
+    case DISMISS: dismiss_workers(); break;
+    case KILL: kill_child(request.id); break;
+    default: die_usage("not a kind of request", NULL);
+  }
+  free(request.arguments);
+  free(request.input);
+}
+
+/* A worker's answer is its first line: its end, with its namespaces, takes longer. */
+static void answer_early(struct child *child) {
+  if (!child->id || child->answered || child->input < 0) return;
+  if (!child->out.length || !memchr(child->out.text, '\n', child->out.length)) return;
+  if (!strncmp(child->out.text, "failed", 6)) return; /* what it says besides comes by its end */
+  child->answered = true;
+  answer(child, 0);
+}
+
+static bool is_ready(const struct child *child, size_t *at) {
+  for (*at = 0; *at < ready_count; (*at)++)
+    if (ready[*at] == child) return true;
+  return false;
+}
+
+static void forget(size_t index) {
+  struct child *child = children[index];
+  int status = 0;
+  size_t at;
+  waitpid(child->pid, &status, 0);
+  /* Children of its own may have its output open for ever: what is there by now is all. */
+  if (child->out.fd >= 0) take_output(&child->out);
+  if (child->errors.fd >= 0) take_output(&child->errors);
+  if (is_ready(child, &at)) memmove(ready + at, ready + at + 1, (--ready_count - at) * sizeof *ready);
+  if (child->id && !child->answered) answer(child, WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status));
+  int fds[] = {child->process, child->input, child->out.fd, child->errors.fd};
+  for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
+    if (fds[i] >= 0) close(fds[i]);
+  free(child->out.text);
+  free(child->errors.text);
+  free(child);
+  children[index] = children[--child_count];
+}
+
+static int until_next_step(void) {
+  long since = now_ms() - last_job;
+  if (ready_count < wanted && child_count < MOST_CHILDREN && since < PATIENCE_MS)
+    return since >= REST_MS ? 0 : (int)(REST_MS - since);
+  if (ready_count) return since >= PATIENCE_MS ? 0 : (int)(PATIENCE_MS - since);
+  return -1;
+}
+
+static void take_step(void) {
+  if (now_ms() - last_job >= PATIENCE_MS)
+    dismiss_workers();
+  else
+    load_workers();
+}
+
+int run_keeper(void) {
+  static struct pollfd fds[2 + 3 * MOST_CHILDREN];
+  signal(SIGPIPE, SIG_IGN);
+  int mounts = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
+  for (;;) {
+    size_t count = 0;
+    bool full = child_count == MOST_CHILDREN;
+    fds[count++] = (struct pollfd){.fd = full ? -1 : STDIN_FILENO, .events = POLLIN};
+    fds[count++] = (struct pollfd){.fd = mounts, .events = POLLPRI};
+    size_t known = child_count;
+    for (size_t i = 0; i < known; i++) {
+      fds[count++] = (struct pollfd){.fd = children[i]->process, .events = POLLIN};
+      fds[count++] = (struct pollfd){.fd = children[i]->out.fd, .events = POLLIN};
+      fds[count++] = (struct pollfd){.fd = children[i]->errors.fd, .events = POLLIN};
+    }
+    int happened = poll(fds, count, until_next_step());
+    if (happened < 0) continue;
+    if (happened == 0) take_step();
+    /* Workers see the mounts of the moment they were started in. */
+    if (fds[1].revents) dismiss_workers();
+    for (size_t i = known; i-- > 0;) {
+      struct pollfd *own = &fds[2 + 3 * i];
+      if (own[1].revents) take_output(&children[i]->out);
+      if (own[2].revents) take_output(&children[i]->errors);
+      answer_early(children[i]);
+      if (own[0].revents) forget(i);
+    }
+    if (fds[0].revents) serve();
+  }
+}
