@@ -37,7 +37,7 @@ describe('a snapshot that is killed', () => {
   test.each(['snapshot:frozen', 'snapshot:shared', 'snapshot:dumped', 'snapshot:sealed'])(
     'at %s leaves memory and its pages as they were',
     async (point) => {
-      await using fp = await home.open()
+      await using fp = await home.open({ 'spares.count': 0 })
       const env = await fp.create({ name: 'victim' })
       await start(env)
       // The first time it has memory of its own, the second time mapped pages.
@@ -47,7 +47,7 @@ describe('a snapshot that is killed', () => {
         expect(ended, `${point} was never reached: ${ended.stderr}`).toMatchObject({
           signal: 'SIGKILL',
         })
-        await using again = await home.open()
+        await using again = await home.open({ 'spares.count': 0 })
         await expectTidy(home, again)
         expect(await digest(await again.get('victim')), round).toBe(before)
         await (await again.get('victim')).snapshot()
@@ -61,7 +61,7 @@ describe('a snapshot that is killed', () => {
 
 test('at whatever step of sharing the disk is full, the environment goes on', async () => {
   await using small = new TestHome('full-pages')
-  await using fp = await small.open({ 'volume.size': '400m' })
+  await using fp = await small.open({ 'volume.size': '400m', 'spares.count': 0 })
   const free = () => {
     const { bavail, bsize } = statfsSync(placesOf(small.path).data)
     return bavail * bsize
@@ -103,7 +103,7 @@ describe('pages that are damaged', () => {
     ],
   ]
   test.each(damages)('when they %s, the snapshot is refused in words', async (_what, damage) => {
-    await using fp = await home.open()
+    await using fp = await home.open({ 'spares.count': 0 })
     const env = await fp.create({ memory: 'auto' })
     await start(env)
     const snapshot = await env.snapshot({ durable: true })
@@ -118,7 +118,7 @@ describe('pages that are damaged', () => {
 })
 
 test('memory stays as long as one snapshot has it, and goes with the last', async () => {
-  await using fp = await home.open()
+  await using fp = await home.open({ 'spares.count': 0 })
   const env = await fp.create()
   await start(env)
   const base = await env.snapshot({ durable: true })
@@ -171,7 +171,7 @@ describe('memory that is gathered', () => {
   }
 
   test('is the same, and no longer needs that of other snapshots', async () => {
-    await using fp = await home.open()
+    await using fp = await home.open({ 'spares.count': 0 })
     const env = await fp.create({ name: 'scattered' })
     const taken = await scatter(env)
     const last = taken.at(-1)
@@ -209,7 +209,7 @@ describe('memory that is gathered', () => {
   })
 
   test('is whole after a kill at the moment of exchange', async () => {
-    await using fp = await home.open()
+    await using fp = await home.open({ 'spares.count': 0 })
     const env = await fp.create({ name: 'scattered' })
     const last = (await scatter(env)).at(-1)
     if (!last) throw new Error('no snapshot')
@@ -219,7 +219,7 @@ describe('memory that is gathered', () => {
     })
     expect(ended.signal, ended.stderr).toBe('SIGKILL')
     expect(readdirSync(dir)).toContain('images')
-    await using again = await home.open()
+    await using again = await home.open({ 'spares.count': 0 })
     // The old ones are gone.
     expect(readdirSync(dir).toSorted()).toEqual(['2', 'current'])
     await (await again.get('scattered')).restore(last.snapshot.id)
