@@ -35,7 +35,7 @@ export async function writeManifest(snapshot: string): Promise<void> {
     const path = join(images, name)
     manifest[name] = { bytes: (await stat(path)).size, crc32: await checksum(path) }
   }
-  for (const { name, size, bytes } of await listFiles(join(snapshot, pagesPlace))) {
+  for (const { name, size, bytes } of listFiles(join(snapshot, pagesPlace))) {
     manifest[join(pagesPlace, name)] = { bytes: size, taken: bytes }
   }
   const draft = join(snapshot, `${manifestName}.new`)
