@@ -37,7 +37,7 @@ export async function writeManifest(snapshot: string): Promise<void> {
     const { size } = await stat(path)
     manifest[name] = { bytes: size, crc32: size > mostCheckedBytes ? 0 : await checksum(path) }
   }
-  for (const { name, size, bytes } of await listFiles(join(snapshot, pagesPlace))) {
+  for (const { name, size, bytes } of listFiles(join(snapshot, pagesPlace))) {
     manifest[join(pagesPlace, name)] = { bytes: size, taken: bytes }
   }
   const draft = join(snapshot, `${manifestName}.new`)
