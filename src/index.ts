@@ -46,6 +46,7 @@ export type {
   PauseOptions,
   SpawnOptions,
 } from './engine/environment.ts'
+export type { ForkpointEvent } from './engine/events.ts'
 export type { ExecOptions, ExecResult } from './engine/exec-options.ts'
 export type { ExportOptions } from './engine/export.ts'
 export type { EnvironmentFiles } from './engine/files.ts'

@@ -20,10 +20,10 @@ export function resumeFlushes({ store, flushes }: Engine): void {
   }
 }
 
-export function flushes(engine: () => Pick<Engine, 'backend' | 'store'>): Flushes {
+export function flushes(engine: () => Pick<Engine, 'backend' | 'store' | 'events'>): Flushes {
   const pending = new Map<string, Promise<void>>()
   const flush = async (snapshot: SnapshotRecord): Promise<void> => {
-    const { backend, store } = engine()
+    const { backend, store, events } = engine()
     await using _lease = await store.leases.acquire(leaseOf(snapshot), 'flush')
     if (store.snapshots.get(snapshot.id)?.durable !== false) return
     const { filesBytes } = await backend(snapshot.backend).flush(snapshot)
@@ -33,6 +33,7 @@ export function flushes(engine: () => Pick<Engine, 'backend' | 'store'>): Flushe
       const sizes = { ...current.sizes, filesBytes }
       store.snapshots.update(snapshot.id, { durable: true, sizes })
     })
+    events.emit({ type: 'durable', snapshot: snapshot.id, at: Date.now() })
   }
   return {
     start: (snapshot) => {

@@ -8,6 +8,7 @@ import { openStore, type Store } from '../store/open-store.ts'
 import { type Background, background } from './background.ts'
 import { type Connections, connections } from './connections.ts'
 import { type Flushes, flushes } from './durability.ts'
+import { announcing, type Events, events } from './events.ts'
 import { reconcile } from './reconcile.ts'
 import { settled } from './settled.ts'
 import { type KeeperOptions, keepSpares, type Spares } from './spares/keeper.ts'
@@ -19,6 +20,7 @@ export interface Engine extends AsyncDisposable {
   readonly store: Store
   readonly connections: Connections
   readonly flushes: Flushes
+  readonly events: Events
   readonly squashes: Squashes
   readonly background: Background
   readonly spares: Spares
@@ -31,7 +33,9 @@ export interface Engine extends AsyncDisposable {
 export async function openEngine(settings: Settings, options: KeeperOptions = {}): Promise<Engine> {
   requireRoot()
   openHome(settings.home)
-  const store = openStore(settings.home)
+  const told = events()
+  const opened = openStore(settings.home)
+  const store: Store = { ...opened, journal: announcing(opened.journal, told) }
   const backends = new Map<BackendName, Backend>()
   const exclusively: Engine['exclusively'] = async (resource, what, work) => {
     await using _lease = await store.leases.acquire(resource, what)
@@ -49,7 +53,7 @@ export async function openEngine(settings: Settings, options: KeeperOptions = {}
     return record?.instance ? backend(record.backend).address(id, record.instance) : null
   })
   const engine: Engine = {
-    ...{ settings, store, backend, exclusively, connections: open },
+    ...{ settings, store, backend, exclusively, connections: open, events: told },
     flushes: flushes(() => engine),
     squashes: squashes(() => engine),
     background: background(),
@@ -61,6 +65,7 @@ export async function openEngine(settings: Settings, options: KeeperOptions = {}
       await open.closeAll()
       for (const each of backends.values()) each.close()
       store.close()
+      told.close()
     },
   }
   try {

@@ -9,6 +9,7 @@ import { type CreateOptions, create } from './create.ts'
 import { type Doctor, doctor } from './doctor.ts'
 import { type Engine, openEngine } from './engine.ts'
 import { Environment } from './environment.ts'
+import type { ForkpointEvent } from './events.ts'
 import type { RemovalOptions } from './history/removal.ts'
 import type { PrunePlan } from './history/retention.ts'
 import { buildTree, type TreeNode, treeAround } from './history/tree.ts'
@@ -169,6 +170,16 @@ export class Forkpoint implements AsyncDisposable {
     const { snapshots } = this.#engine.store
     const ids = references.map((reference) => snapshots.resolve(reference).id)
     return await removeSnapshots(this.#engine, ids, options)
+  }
+
+  /**
+   * What this process does from now on: operations as they end, and snapshots as they become durable.
+   *
+   * @example
+   * for await (const event of fp.events()) if (event.type === 'durable') console.log(event.snapshot)
+   */
+  events(options: { readonly signal?: AbortSignal } = {}): AsyncIterableIterator<ForkpointEvent> {
+    return this.#engine.events.listen(options.signal)
   }
 
   /** The branches that are ready now, whichever process made them, oldest first. */

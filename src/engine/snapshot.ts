@@ -180,12 +180,14 @@ async function succeed(
     role: 'successor',
   })
   const materialize = { name: 'materialize', ms: since(began) }
+  const alive = performance.now()
   await greet(engine, record, next)
   if (record.status === 'paused') await backend.pause(record.id, next)
+  const swap = { name: 'swap', ms: since(alive) }
   const { pauseMs, phases } = taken.timing
   const timing = {
     ...{ totalMs: 0, pauseMs: Math.round((pauseMs + materialize.ms) * 100) / 100 },
-    phases: [...phases, materialize],
+    phases: [...phases, materialize, swap],
   }
   return { next, ended: { ...taken, timing } }
 }

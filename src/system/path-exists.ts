@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises'
+import { stat } from './quick-fs.ts'
 
 /** Whether there is something at a path of the host; links are followed. */
 export async function pathExists(path: string): Promise<boolean> {

@@ -18,6 +18,10 @@ afterEach(async () => {
   await expectNothing(home)
 })
 
+/** Spares are more than there are environments. */
+const settings = { 'spares.count': 0 }
+const variables = { FORKPOINT_SPARES_COUNT: '0' }
+
 const words = ['one', 'two', 'three']
 const killed = { exitCode: null, signal: 'SIGKILL' }
 
@@ -26,7 +30,7 @@ async function expectWord(env: Environment, word: string): Promise<void> {
 }
 
 async function makeChain(length: number): Promise<void> {
-  await using fp = await home.open()
+  await using fp = await home.open(settings)
   const env = await fp.create({ name: 'victim' })
   for (const word of words) {
     await env.exec(`X=${word}; echo ${word} > /root/file`)
@@ -41,10 +45,13 @@ async function makeChain(length: number): Promise<void> {
 describe('a compaction that is killed', () => {
   test.each(killWalks.compact)('at %s leaves every snapshot as it was', async (point) => {
     await makeChain(words.length)
-    const ended = await runProgram(home, ['compact', 'three'], { FORKPOINT_KILL_AT: point })
+    const ended = await runProgram(home, ['compact', 'three'], {
+      ...variables,
+      FORKPOINT_KILL_AT: point,
+    })
     expect(ended, ended.stderr).toMatchObject(killed)
 
-    await using fp = await home.open()
+    await using fp = await home.open(settings)
     await expectTidy(home, fp)
     expect(lastDepth(home)).toBe(point === 'squash:recorded' ? 1 : words.length)
     const victim = await fp.get('victim')
@@ -64,15 +71,16 @@ describe('a compaction that is killed', () => {
 test('a snapshot whose layers are being merged when it is killed keeps them, and the next one merges them', async () => {
   await makeChain(fanIn - 1)
   const ended = await runProgram(home, ['snapshot-changed', 'victim'], {
+    ...variables,
     FORKPOINT_KILL_AT: 'squash:renamed',
   })
   expect(ended, ended.stderr).toMatchObject(killed)
-  await using fp = await home.open()
+  await using fp = await home.open(settings)
   await expectTidy(home, fp)
   expect(lastDepth(home)).toBe(fanIn)
   expect(squashed()).toEqual([])
 
-  expect((await runProgram(home, ['snapshot-changed', 'victim'])).stderr).toBe('')
+  expect((await runProgram(home, ['snapshot-changed', 'victim'], variables)).stderr).toBe('')
   expect(lastDepth(home)).toBe(2)
   expect(squashed()).toHaveLength(1)
   await expectTidy(home, fp)

@@ -27,6 +27,7 @@ async function start(env: Environment): Promise<void> {
 
 const digest = (env: Environment) => program.ask(env, 'digest')
 
+/** Those that it had when it was taken. */
 function pagesOf({ id }: Snapshot): string[] {
   const dir = placesOf(home.path).pages(id)
   return readdirSync(dir).map((name) => join(dir, name))
@@ -36,7 +37,7 @@ describe('a snapshot that is killed', () => {
   test.each(['snapshot:frozen', 'snapshot:shared', 'snapshot:dumped', 'snapshot:sealed'])(
     'at %s leaves memory and its pages as they were',
     async (point) => {
-      await using fp = await home.open()
+      await using fp = await home.open({ 'spares.count': 0 })
       const env = await fp.create({ name: 'victim' })
       await start(env)
       // The first time it has memory of its own, the second time mapped pages.
@@ -46,7 +47,7 @@ describe('a snapshot that is killed', () => {
         expect(ended, `${point} was never reached: ${ended.stderr}`).toMatchObject({
           signal: 'SIGKILL',
         })
-        await using again = await home.open()
+        await using again = await home.open({ 'spares.count': 0 })
         await expectTidy(home, again)
         expect(await digest(await again.get('victim')), round).toBe(before)
         await (await again.get('victim')).snapshot()
@@ -60,7 +61,7 @@ describe('a snapshot that is killed', () => {
 
 test('at whatever step of sharing the disk is full, the environment goes on', async () => {
   await using small = new TestHome('full-pages')
-  await using fp = await small.open({ 'volume.size': '400m' })
+  await using fp = await small.open({ 'volume.size': '400m', 'spares.count': 0 })
   const free = () => {
     const { bavail, bsize } = statfsSync(placesOf(small.path).data)
     return bavail * bsize
@@ -102,7 +103,7 @@ describe('pages that are damaged', () => {
     ],
   ]
   test.each(damages)('when they %s, the snapshot is refused in words', async (_what, damage) => {
-    await using fp = await home.open()
+    await using fp = await home.open({ 'spares.count': 0 })
     const env = await fp.create({ memory: 'auto' })
     await start(env)
     const snapshot = await env.snapshot({ durable: true })
@@ -117,7 +118,7 @@ describe('pages that are damaged', () => {
 })
 
 test('memory stays as long as one snapshot has it, and goes with the last', async () => {
-  await using fp = await home.open()
+  await using fp = await home.open({ 'spares.count': 0 })
   const env = await fp.create()
   await start(env)
   const base = await env.snapshot({ durable: true })
@@ -153,4 +154,76 @@ test('memory stays as long as one snapshot has it, and goes with the last', asyn
   expect(await digest(env)).not.toBe(changed)
   await env.remove()
   expect((await usage(base)).uniqueBytes).toBeGreaterThan(40 * mib)
+})
+
+describe('memory that is gathered', () => {
+  /** An environment whose memory lies in files of three snapshots, which are returned. */
+  async function scatter(env: Environment): Promise<{ snapshot: Snapshot; digest: string }[]> {
+    await start(env)
+    const taken: { snapshot: Snapshot; digest: string }[] = []
+    for (const seed of [0, 1, 2, 3]) {
+      // Enough to be worth a file.
+      if (seed > 0) await program.ask(env, `shift ${seed}`)
+      const now = await digest(env)
+      taken.push({ snapshot: await env.snapshot({ durable: true }), digest: now })
+    }
+    return taken
+  }
+
+  test('is the same, and no longer needs that of other snapshots', async () => {
+    await using fp = await home.open({ 'spares.count': 0 })
+    const env = await fp.create({ name: 'scattered' })
+    const taken = await scatter(env)
+    const last = taken.at(-1)
+    if (!last) throw new Error('no snapshot')
+    expect(pagesOf(last.snapshot).length).toBeGreaterThan(2)
+    const [fork] = await last.snapshot.fork(1)
+    const { memoryBytes } = await last.snapshot.compact()
+    expect(memoryBytes).toBeGreaterThan(40 * mib)
+    const { snapshots } = await fp.usage()
+    const used = snapshots.find(({ id }) => id === last.snapshot.id)
+    expect(used?.uniqueBytes).toBeGreaterThan(40 * mib)
+    expect(used?.imagesBytes).toBe(memoryBytes)
+    // What runs goes on from what it has mapped, also to its next snapshot.
+    for (const branch of [env, fork]) {
+      if (!branch) throw new Error('no fork')
+      expect(await digest(branch)).toBe(last.digest)
+      await program.ask(branch, 'change 4')
+      const changed = await digest(branch)
+      const next = await branch.snapshot()
+      await branch.restore(last.snapshot)
+      expect(await digest(branch)).toBe(last.digest)
+      await branch.restore(next)
+      expect(await digest(branch)).toBe(changed)
+    }
+    for (const { snapshot, digest: expected } of taken) {
+      await env.restore(snapshot)
+      expect(await digest(env)).toBe(expected)
+    }
+    // Again there is nothing to do, and what is made from it is shared.
+    expect((await last.snapshot.compact()).memoryBytes).toBe(0)
+    const [again] = await last.snapshot.fork(1)
+    if (!again) throw new Error('no fork')
+    const { memory } = await again.stats()
+    expect(memory.privateBytes).toBeLessThan(10 * mib)
+  })
+
+  test('is whole after a kill at the moment of exchange', async () => {
+    await using fp = await home.open({ 'spares.count': 0 })
+    const env = await fp.create({ name: 'scattered' })
+    const last = (await scatter(env)).at(-1)
+    if (!last) throw new Error('no snapshot')
+    const dir = placesOf(home.path).snapshot(last.snapshot.id)
+    const ended = await runProgram(home, ['compact', last.snapshot.id], {
+      FORKPOINT_KILL_AT: 'squash:gathered',
+    })
+    expect(ended.signal, ended.stderr).toBe('SIGKILL')
+    expect(readdirSync(dir)).toContain('images')
+    await using again = await home.open({ 'spares.count': 0 })
+    // The old ones are gone.
+    expect(readdirSync(dir).toSorted()).toEqual(['2', 'current'])
+    await (await again.get('scattered')).restore(last.snapshot.id)
+    env.refresh()
+    expect(await digest(env)).toBe(last.digest)
+  })
 })

@@ -1,4 +1,3 @@
-import { mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { MemoryMode } from '../../model/environment.ts'
 import type { EnvironmentId, SnapshotId } from '../../model/ids.ts'
@@ -6,6 +5,7 @@ import type { Captured, SnapshotMemory, SnapshotRecord } from '../../model/snaps
 import { killPoint } from '../../system/kill-points.ts'
 import { pathExists } from '../../system/path-exists.ts'
 import { isAlive } from '../../system/process-identity.ts'
+import { mkdir, readdir } from '../../system/quick-fs.ts'
 import type { Stopwatch } from '../../system/stopwatch.ts'
 import { type Layer, runCell } from './cell.ts'
 import { freeze, thaw } from './cgroup.ts'

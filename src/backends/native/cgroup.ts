@@ -1,9 +1,9 @@
-import { mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Limits } from '../../model/environment.ts'
 import { BackendError, type ForkpointError, PrerequisiteError } from '../../model/errors.ts'
 import { pathExists } from '../../system/path-exists.ts'
+import { mkdir, readdir, readFile, rmdir, writeFile } from '../../system/quick-fs.ts'
 import type { CgroupLayout, Controller } from './cgroup-layout.ts'
 
 const cpuPeriodUs = 100_000

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { constants } from 'node:fs'
-import { chmod, chown, mkdir, open, rename, rm } from 'node:fs/promises'
+import { closeSync, constants, fchownSync, openSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { chmod, chown, mkdir, rename, rm } from '../../system/quick-fs.ts'
 import type { Identity } from '../backend.ts'
 import { makePagesDirectory } from './memory/pages-files.ts'
 import type { EnvironmentPlaces } from './places.ts'
@@ -30,12 +30,12 @@ export async function writeIdentity(
 ): Promise<void> {
   const draft = join(place.run, `.identity-${randomUUID()}`)
   const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants
-  const file = await open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o644)
+  const file = openSync(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o644)
   try {
-    await file.writeFile(`${JSON.stringify(identity, null, 2)}\n`)
-    await file.chown(rootId, rootId)
+    writeFileSync(file, `${JSON.stringify(identity, null, 2)}\n`)
+    fchownSync(file, rootId, rootId)
   } finally {
-    await file.close()
+    closeSync(file)
   }
   try {
     await rename(draft, join(place.run, 'identity.json'))

@@ -1,5 +1,5 @@
-import { link, mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { link, mkdir, readdir, readFile, rename, writeFile } from '../../system/quick-fs.ts'
 import { closeOutsideConnections } from './images/outside-connections.ts'
 
 /** Where the images for copies are, when they differ from the original's. */

@@ -1,5 +1,14 @@
-import { link, lstat, readdir, readFile, rename, rm, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import {
+  link,
+  lstat,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  unlink,
+  writeFile,
+} from '../../system/quick-fs.ts'
 import type { EnvironmentPlaces } from './places.ts'
 
 /**

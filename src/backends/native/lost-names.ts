@@ -1,6 +1,6 @@
-import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { BackendError } from '../../model/errors.ts'
+import { readdir, readFile, rm } from '../../system/quick-fs.ts'
 import { runCell } from './cell.ts'
 import { type Dump, dump } from './criu.ts'
 import type { CriuWorkers } from './criu-workers.ts'

@@ -1,5 +1,5 @@
-import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { readFile, writeFile } from '../../system/quick-fs.ts'
 import { rearmTimers } from './images/timers.ts'
 
 /** Corrects what a dump says wrongly of an environment that was frozen when it was made. */

@@ -1,4 +1,4 @@
-import { chmod, chown, lstat, mkdir, readdir, rename, rmdir } from 'node:fs/promises'
+import { chmod, chown, lstat, mkdir, readdir, rename, rmdir } from '../../system/quick-fs.ts'
 import { mustRun } from './run-tool.ts'
 
 /**

@@ -1,5 +1,5 @@
-import { mkdir } from 'node:fs/promises'
 import type { EnvironmentId } from '../../model/ids.ts'
+import { mkdir } from '../../system/quick-fs.ts'
 import type { Places } from './places.ts'
 
 /**

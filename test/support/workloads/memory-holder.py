@@ -33,6 +33,13 @@ def change(seed):
     return before
 
 
+def shift(seed):
+    """Rewrites a tenth of it, in whole blocks."""
+    for number in range(seed % 10, len(blocks), 10):
+        blocks[number][:] = random.Random(seed * 1000 + number).randbytes(MIB)
+    return 'done'
+
+
 def digest():
     total = hashlib.sha256()
     for block in blocks:
@@ -89,6 +96,7 @@ threading.Thread(target=tick, args=(threading.Event(),), daemon=True).start()
 commands = {
     'digest': digest,
     'change': lambda seed: change(int(seed)) and 'done',
+    'shift': lambda seed: shift(int(seed)),
     'expected': lambda seed: expected(int(seed)),
     'child': lambda seed: child(int(seed)),
     'ticks': lambda: ticks,

@@ -1,6 +1,6 @@
-import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { BackendError } from '../../../model/errors.ts'
+import { readdir, readFile } from '../../../system/quick-fs.ts'
 import {
   fdinfoEntry,
   mmEntry,

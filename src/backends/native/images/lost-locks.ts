@@ -1,5 +1,5 @@
-import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { readdir, readFile } from '../../../system/quick-fs.ts'
 import { fdinfoEntry, fileLockEntry, mmEntry, taskKobjIdsEntry, vmaEntry } from './criu-messages.ts'
 import { decodeImage } from './image-file.ts'
 import { regularFiles } from './regular-files.ts'

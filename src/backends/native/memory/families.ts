@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { readFile } from '../../../system/quick-fs.ts'
 import { tellMappingsApart } from '../images/memory/inheritance.ts'
 import { mmImage } from './dumped-processes.ts'
 import { replaceImage } from './rewrite-images.ts'

@@ -38,10 +38,10 @@ interface Gathering {
 export async function gatherSnapshot(places: Places, snapshot: SnapshotId): Promise<boolean> {
   const base = places.snapshot(snapshot)
   const from = await currentHome(base)
-  const processes = await dumpedProcesses(join(from, 'images'))
+  const processes = dumpedProcesses(join(from, 'images'))
   const before = await readFile(join(from, 'images/files.img'))
   const known = knownPages(before)
-  const mntId = await mountOf(join(from, 'images'), pagesInside)
+  const mntId = mountOf(join(from, 'images'), pagesInside)
   const scattered = processes.filter(({ mm }) => isScattered(mm, known, snapshot))
   if (mntId === undefined || scattered.length === 0) return false
   const { number, path: to } = await nextHome(base)
@@ -128,7 +128,7 @@ async function finishImages(
   const imaged = processes.map(({ pid, mm }) => ({ pid, mm: gathered.get(pid) ?? mm }))
   await replaceImage(join(images, 'files.img'), await apartInFamilies(images, files, imaged))
   const mms = imaged.map(({ mm }) => mm)
-  const needed = neededPages(knownPages(files), mms, await readFdinfos(images))
+  const needed = neededPages(knownPages(files), mms, readFdinfos(images))
   const made = new Set(gatherings.map(({ name }) => name))
   const kept = [...needed].filter((name) => !made.has(name))
   await Promise.all(kept.map((name) => link(join(from, 'pages', name), join(to, 'pages', name))))

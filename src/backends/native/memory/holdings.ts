@@ -7,11 +7,9 @@ import { isOwnPages, listFiles } from './pages-files.ts'
 
 export async function holdingsOf(places: Places, snapshot: SnapshotId): Promise<SnapshotHoldings> {
   const dir = await currentHome(places.snapshot(snapshot))
-  const [images, copies, pages] = await Promise.all([
-    listFiles(join(dir, 'images')),
-    listFiles(join(dir, 'copies')),
-    listFiles(join(dir, 'pages')),
-  ])
+  const [images = [], copies = [], pages = []] = ['images', 'copies', 'pages'].map((name) =>
+    listFiles(join(dir, name)),
+  )
   // Most of the images for copies are other names of the first ones.
   const own = [...images, ...copies.filter(({ links }) => links === 1)]
   return {

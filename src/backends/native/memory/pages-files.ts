@@ -1,8 +1,8 @@
-import { linkSync } from 'node:fs'
-import { chmod, link, mkdir, readdir, rename, stat, truncate } from 'node:fs/promises'
+import { existsSync, linkSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { BackendError } from '../../../model/errors.ts'
 import type { SnapshotId } from '../../../model/ids.ts'
+import { chmod, link, mkdir, readdir, rename, stat, truncate } from '../../../system/quick-fs.ts'
 
 /** Where processes find the files that their memory is mapped from. */
 export const pagesInside = '/.forkpoint/pages'
@@ -78,11 +78,12 @@ export interface ListedFile {
 }
 
 /** Sorted by name; none if there is no such directory. */
-export async function listFiles(dir: string): Promise<ListedFile[]> {
-  const names = await readdir(dir).catch(() => [])
-  const files = names.toSorted().map(async (name) => {
-    const { blocks, size, nlink } = await stat(join(dir, name))
-    return { name, bytes: blocks * 512, size, links: nlink }
-  })
-  return await Promise.all(files)
+export function listFiles(dir: string): ListedFile[] {
+  if (!existsSync(dir)) return []
+  return readdirSync(dir)
+    .toSorted()
+    .map((name) => {
+      const { blocks, size, nlink } = statSync(join(dir, name))
+      return { name, bytes: blocks * 512, size, links: nlink }
+    })
 }

@@ -31,7 +31,7 @@ export function planSharing(request: SharingRequest): { files: Buffer; sharings:
   const { snapshot, mntId, processes, limits } = request
   const sharings: Sharing[] = []
   let { files } = request
-  for (const process of processes.filter(ownsItsPages)) {
+  for (const process of processes) {
     if (process.pagesBytes < leastBytes) continue
     const name = pagesName(snapshot, process.pagesId)
     const added = appendRegFile(files, { name: `${pagesInside}/${name}`, mntId, mode: pagesMode })
@@ -43,11 +43,8 @@ export function planSharing(request: SharingRequest): { files: Buffer; sharings:
   return { files, sharings }
 }
 
-/** Two processes may have one memory, as in the moment between vfork and exec. */
-function ownsItsPages(
-  { pagesId }: DumpedProcess,
-  _index: number,
-  all: readonly DumpedProcess[],
-): boolean {
-  return all.filter((other) => other.pagesId === pagesId).length === 1
+/** Two processes may have one memory, as in the moment between vfork and exec; these are left out. */
+export function ownersOfPages(processes: readonly DumpedProcess[]): DumpedProcess[] {
+  const users = Map.groupBy(processes, ({ pagesId }) => pagesId)
+  return processes.filter(({ pagesId }) => users.get(pagesId)?.length === 1)
 }

@@ -1,6 +1,6 @@
-import { closeSync, openSync, readSync } from 'node:fs'
-import { readdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs'
 import { join } from 'node:path'
+import { rename, writeFile } from '../../../system/quick-fs.ts'
 import type { ByteRange, MemoryImages } from '../images/memory/pages.ts'
 import { mountAt } from '../images/mounts.ts'
 import { mmImage } from './dumped-processes.ts'
@@ -43,12 +43,12 @@ export function readRanges(path: string, ranges: readonly ByteRange[]): Buffer {
 }
 
 /** The number of a mount by its place inside. */
-export async function mountOf(images: string, place: string): Promise<number | undefined> {
-  const name = (await readdir(images)).find((image) => image.startsWith('mountpoints-'))
-  return name === undefined ? undefined : mountAt(await readFile(join(images, name)), place)
+export function mountOf(images: string, place: string): number | undefined {
+  const name = readdirSync(images).find((image) => image.startsWith('mountpoints-'))
+  return name === undefined ? undefined : mountAt(readFileSync(join(images, name)), place)
 }
 
-export async function readFdinfos(images: string): Promise<Buffer[]> {
-  const names = (await readdir(images)).filter((name) => name.startsWith('fdinfo-'))
-  return await Promise.all(names.map((name) => readFile(join(images, name))))
+export function readFdinfos(images: string): Buffer[] {
+  const names = readdirSync(images).filter((name) => name.startsWith('fdinfo-'))
+  return names.map((name) => readFileSync(join(images, name)))
 }

@@ -1,15 +1,15 @@
-import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { MemoryMode } from '../../../model/environment.ts'
 import type { SnapshotId } from '../../../model/ids.ts'
 import type { SnapshotMemory } from '../../../model/snapshot.ts'
 import { killPoint } from '../../../system/kill-points.ts'
+import { readFile, writeFile } from '../../../system/quick-fs.ts'
 import { refuseUnknownImages } from '../images/version.ts'
 import { type DumpedProcess, dumpedProcesses, pagesImage } from './dumped-processes.ts'
 import { apartInFamilies } from './families.ts'
 import { type KnownPages, knownPages, mappedBytes, neededPages } from './needed-pages.ts'
 import { linkPages, makePagesDirectory, pagesInside, takePages } from './pages-files.ts'
-import { planSharing, type Sharing } from './plan-sharing.ts'
+import { ownersOfPages, planSharing, type Sharing } from './plan-sharing.ts'
 import {
   mountOf,
   readFdinfos,
@@ -40,9 +40,9 @@ export async function shareDump(dump: Dump): Promise<SnapshotMemory> {
   const { images, pages, mode, verdicts } = dump
   refuseUnknownImages(await readFile(join(images, 'inventory.img')))
   await makePagesDirectory(pages)
-  const processes = await dumpedProcesses(images)
+  const processes = dumpedProcesses(images)
   const before = await readFile(join(images, 'files.img'))
-  const { files, sharings } = await plan(dump, before, processes)
+  const { files, sharings } = plan(dump, before, processes)
   await Promise.all(sharings.map((sharing) => share(sharing, dump)))
   killPoint('snapshot:shared')
   const imaged = processes.map((process) => afterSharing(process, sharings))
@@ -53,14 +53,14 @@ export async function shareDump(dump: Dump): Promise<SnapshotMemory> {
   return summarize(mode, imaged, verdicts, (mm) => mappedBytes(known, mm))
 }
 
-async function plan(
+function plan(
   { images, snapshot, verdicts }: Dump,
   files: Buffer,
   processes: readonly DumpedProcess[],
-): Promise<{ files: Buffer; sharings: readonly Sharing[] }> {
-  const allowed = processes.filter(({ pid }) => verdicts.get(pid)?.allowed === true)
+): { files: Buffer; sharings: readonly Sharing[] } {
+  const allowed = ownersOfPages(processes).filter(({ pid }) => verdicts.get(pid)?.allowed === true)
   // An environment that began before there was a place for pages has none to map them at.
-  const mntId = allowed.length === 0 ? undefined : await mountOf(images, pagesInside)
+  const mntId = allowed.length === 0 ? undefined : mountOf(images, pagesInside)
   if (mntId === undefined) return { files, sharings: [] }
   return planSharing({ snapshot, files, mntId, processes: allowed, limits: sharingLimits() })
 }
@@ -94,7 +94,7 @@ async function linkOlder(
 ): Promise<void> {
   if (known.size === own.size) return
   const mms = processes.map(({ mm }) => mm)
-  const needed = neededPages(known, mms, await readFdinfos(images))
+  const needed = neededPages(known, mms, readFdinfos(images))
   const older = [...needed].filter((name) => !own.has(name))
   await Promise.all(older.map((name) => linkPages(from, name, pages)))
 }

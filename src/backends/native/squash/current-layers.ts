@@ -1,5 +1,5 @@
-import { readdir } from 'node:fs/promises'
 import type { SnapshotRecord } from '../../../model/snapshot.ts'
+import { readdir } from '../../../system/quick-fs.ts'
 import { imageOf, type NativeImage } from '../capture.ts'
 import type { Layer } from '../cell.ts'
 import { nameOf } from './layer-name.ts'
