@@ -81,8 +81,12 @@ describe('CRIU killed half-way', () => {
     const kill = killCriu(home, 'dump', whenPassed(ms))
     expect(await failureOf(env.snapshot())).toBeInstanceOf(ForkpointError)
     await kill
-    if (env.refresh().status === 'dead') await env.resume()
-    expect((await env.exec('echo works')).stdout).toBe('works\n')
+    // Whether CRIU had the agent in its hands shows when the agent runs again, not before.
+    const works = async () => {
+      if (env.refresh().status === 'dead') await env.resume()
+      return (await env.exec('echo works').catch(() => ({ stdout: '' }))).stdout
+    }
+    await expect.poll(works, patiently).toBe('works\n')
     await expectTidy(home, fp)
     await env.restore(base)
     await env.restore(await env.snapshot())

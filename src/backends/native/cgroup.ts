@@ -1,4 +1,3 @@
-import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Limits } from '../../model/environment.ts'
@@ -119,48 +118,31 @@ async function writeLimit(file: string, text: string): Promise<void> {
   }
 }
 
-/** Resolves when every process has stopped. */
 export async function freeze(dirs: readonly string[]): Promise<void> {
+  await setFrozen(dirs, { v2: '1', v1: 'FROZEN' })
+}
+
+export async function thaw(dirs: readonly string[]): Promise<void> {
+  await setFrozen(dirs, { v2: '0', v1: 'THAWED' })
+}
+
+async function setFrozen(dirs: readonly string[], want: { v1: string; v2: string }): Promise<void> {
   const dir = dirs[0] ?? ''
   const unified = await pathExists(join(dir, 'cgroup.freeze'))
-  await writeFile(join(dir, unified ? 'cgroup.freeze' : 'freezer.state'), unified ? '1' : 'FROZEN')
+  await writeFile(
+    join(dir, unified ? 'cgroup.freeze' : 'freezer.state'),
+    unified ? want.v2 : want.v1,
+  )
   for (let waited = 0; waited < 10_000; waited += 1) {
-    const isDone = unified
-      ? /^frozen 1/m.test(await readFile(join(dir, 'cgroup.events'), 'utf8'))
-      : (await readFile(join(dir, 'freezer.state'), 'utf8')).trim() === 'FROZEN'
-    if (isDone) return
+    const state = unified
+      ? /^frozen (\d)/m.exec(await readFile(join(dir, 'cgroup.events'), 'utf8'))?.[1]
+      : (await readFile(join(dir, 'freezer.state'), 'utf8')).trim()
+    if (state === (unified ? want.v2 : want.v1)) return
     await sleep(1)
   }
-  throw new BackendError(`processes in ${dir} did not freeze within 10 s`, {
+  throw new BackendError(`processes in ${dir} did not reach the state ${want.v1} within 10 s`, {
     remedy: 'a process may be stuck in the kernel (state D); see `ps` on the host',
   })
-}
-
-/** Lets processes run that wait frozen; false if they do not. Kernel files need no thread pool. */
-export function wakeFrozen(dirs: readonly string[]): boolean {
-  for (const [file, frozen, thawed] of freezers(dirs[0] ?? '')) {
-    try {
-      if (readFileSync(file, 'utf8').trim() !== frozen) return false
-      writeFileSync(file, thawed)
-      return true
-    } catch (error) {
-      if (errnoOf(error) !== 'ENOENT') throw error
-    }
-  }
-  return false
-}
-
-const freezers = (dir: string) =>
-  [
-    [join(dir, 'cgroup.freeze'), '1', '0'],
-    [join(dir, 'freezer.state'), 'FROZEN', 'THAWED'],
-  ] as const
-
-/** They run as soon as the kernel lets them. */
-export async function thaw(dirs: readonly string[]): Promise<void> {
-  const dir = dirs[0] ?? ''
-  const unified = await pathExists(join(dir, 'cgroup.freeze'))
-  await writeFile(join(dir, unified ? 'cgroup.freeze' : 'freezer.state'), unified ? '0' : 'THAWED')
 }
 
 export async function isFrozen(dirs: readonly string[]): Promise<boolean> {

@@ -18,15 +18,7 @@ import type {
 } from '../backend.ts'
 import { capture, captureFiles, discard, imageOf, toImageRecord, uncapture } from './capture.ts'
 import { runCell } from './cell.ts'
-import {
-  cgroupNames,
-  freeze,
-  isFrozen,
-  removeCgroups,
-  removeHomeCgroups,
-  thaw,
-  wakeFrozen,
-} from './cgroup.ts'
+import { cgroupNames, freeze, isFrozen, removeCgroups, removeHomeCgroups, thaw } from './cgroup.ts'
 import { checkMachine } from './checks.ts'
 import { writeIdentity } from './environment-directory.ts'
 import { flush } from './flush.ts'
@@ -59,6 +51,7 @@ import {
 import { readStats } from './stats.ts'
 import { viewFiles } from './view/view-files.ts'
 import { discardVolume, openVolume, volumeIsOpen } from './volume.ts'
+import { wakeFrozen } from './wake-frozen.ts'
 
 const capabilities = new Set<Capability>([
   ...(['filesystem', 'processes', 'terminal', 'fork', 'restore'] as const),

@@ -40,7 +40,7 @@ test('those that could be made are returned, with an error for each that could n
   expect(memories.map(({ stdout }) => stdout)).toEqual([
     ...['kept\ntry-1\n', 'kept\ntry-3\n', 'kept\ntry-4\n'],
   ])
-  expect(namesOf(await fp.list())).toEqual(['web', 'try-1', 'try-3', 'try-4'])
+  expect(namesOf(await fp.list()).sort()).toEqual(['try-1', 'try-3', 'try-4', 'web'])
   await expectTidy(home, fp)
 })
 

@@ -92,6 +92,36 @@ describe('snapshot and restore', () => {
   })
 })
 
+describe('a fan-out of which one fails', () => {
+  const hook = 'case $FORKPOINT_NAME in *-2) echo no luck >&2; exit 3;; esac'
+  const directory = '/etc/forkpoint/on-fork.d'
+
+  test('shows what was made and what was not, or leaves nothing with --atomic', async () => {
+    await using cli = new CliHome()
+    await cli.must('create', '--name', 'web')
+    await ask(
+      cli,
+      'web',
+      `mkdir -p ${directory}; printf '#!/bin/sh\\n%s\\n' '${hook}' > ${directory}/a`,
+    )
+    await ask(cli, 'web', `chmod +x ${directory}/a`)
+    await cli.must('snapshot', 'web', '--name', 'ready')
+    const human = await cli.run(['fork', 'ready', '-n', '3', '--name', 'try'])
+    expect(human.exitCode).toBe(1)
+    expect(human.stdout).toMatch(/^forked try-1 .*\nforked try-3 .*\n$/)
+    expect(human.stderr).toMatch(/^forkpoint: a fork hook .*\n {2}\| no luck\n/)
+    const { document, exitCode } = await cli.json('fork', 'ready', '-n', '3', '--name', 'again')
+    expect(exitCode).toBe(1)
+    expect(document).toMatchObject({
+      environments: [{ name: 'again-1' }, { name: 'again-3' }],
+      errors: [{ code: 'backend_failed' }],
+    })
+    const none = await cli.run(['fork', 'ready', '-n', '3', '--name', 'more', '--atomic'])
+    expect(none).toMatchObject({ exitCode: 1, stdout: '' })
+    expect(await cli.must('ls')).not.toContain('more')
+  })
+})
+
 describe('fork, diff and promote', () => {
   let cli: CliHome
   beforeAll(async () => {
