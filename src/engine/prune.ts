@@ -56,7 +56,11 @@ async function removePlanned<Plan>(
     const operation = remove.length === 0 ? null : store.journal.begin('prune', null, { remove })
     return { planned, remove, operation }
   })
-  if (operation === null) return planned
+  if (operation === null) {
+    // An earlier one may have removed the last snapshot and not been able to give back the volume.
+    await releaseIfUnused(engine, 'native')
+    return planned
+  }
   killPoint('prune:recorded')
   try {
     for (const id of remove) await removeOne(engine, id)

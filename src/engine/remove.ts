@@ -35,7 +35,8 @@ export async function releaseIfUnused(engine: Engine, backend: BackendName): Pro
   const { environments, snapshots } = engine.store
   const unused = () => environments.list().length === 0
   if (!unused()) return
-  await discardSpares(engine)
+  // What is still on its way to the disk keeps the volume busy.
+  await Promise.all([discardSpares(engine), engine.flushes.all()])
   await engine.exclusively('volume', 'giving back the volume', async () => {
     // A create writes its record before it asks for the volume; cells of `doctor` have no record.
     const { remnants, release } = engine.backend(backend)

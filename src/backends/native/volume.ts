@@ -1,5 +1,6 @@
 import { mkdir, open, rename, rm, stat, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { BackendError, ResourceError } from '../../model/errors.ts'
 import { killPoint } from '../../system/kill-points.ts'
 import { pathExists } from '../../system/path-exists.ts'
@@ -7,6 +8,9 @@ import type { Places } from './places.ts'
 import { mustRun, runTool } from './run-tool.ts'
 
 const smallestVolume = 256 * 1024 ** 2
+
+const mostTries = 20
+const pauseMs = 50
 
 /**
  * The file system of uppers and layers. OverlayFS refuses an upper that lies below its own lower
@@ -44,7 +48,12 @@ export async function discardVolume(places: Places): Promise<void> {
 
 async function closeVolume(places: Places): Promise<void> {
   if (!(await pathExists(places.data)) || !(await isMounted(places))) return
-  const run = await runTool('umount', [places.data])
+  let run = await runTool('umount', [places.data])
+  // A flush of another process may be reading what was removed a moment ago.
+  for (let tries = 0; run.exitCode !== 0 && tries < mostTries; tries += 1) {
+    await sleep(pauseMs)
+    run = await runTool('umount', [places.data])
+  }
   if (run.exitCode === 0) return
   throw new BackendError(`cannot unmount ${places.data}: ${run.stderr.trim()}`, {
     lastWords: run.stderr.trim(),
