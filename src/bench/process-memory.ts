@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { readdirSync, readFileSync } from 'node:fs'
 
 /**
  * Memory that only this process has: what it wrote itself, and its part of shared memory. Pages of
@@ -6,32 +6,40 @@ import { readdir, readFile } from 'node:fs/promises'
  */
 const privateFields = /^(?:Pss_Anon|Pss_Shmem):\s+(\d+) kB/gm
 
-/** Of all processes whose cgroup contains this text, such as the id of an environment. */
-export async function privateBytesOf(cgroup: string): Promise<number> {
-  const each = (await pids()).map((pid) => ofProcess(pid, cgroup))
-  return (await Promise.all(each)).reduce((sum, bytes) => sum + bytes, 0)
+/** Of all processes whose cgroup contains one of these texts, such as ids of environments. */
+export function privateBytesOf(cgroups: readonly string[]): number {
+  const inside = pids().filter((pid) => {
+    const groups = read(pid, 'cgroup')
+    return cgroups.some((cgroup) => groups.includes(cgroup))
+  })
+  return inside.reduce((sum, pid) => sum + privateBytesOfProcess(pid), 0)
 }
 
 /** What the cgroups of all environments of the same home have in common, found by one of them. */
-export async function familyOf(id: string): Promise<string> {
-  for (const pid of await pids()) {
-    const [, above] = new RegExp(`:(/\\S*/)${id}-`).exec(await read(pid, 'cgroup')) ?? []
+export function familyOf(id: string): string {
+  for (const pid of pids()) {
+    const [, above] = new RegExp(`:(/\\S*/)${id}-`).exec(read(pid, 'cgroup')) ?? []
     if (above !== undefined) return above
   }
   throw new Error(`${id} has no process`)
 }
 
-async function ofProcess(pid: string, cgroup: string): Promise<number> {
-  if (!(await read(pid, 'cgroup')).includes(cgroup)) return 0
-  const fields = (await read(pid, 'smaps_rollup')).matchAll(privateFields)
+function privateBytesOfProcess(pid: string): number {
+  const fields = read(pid, 'smaps_rollup').matchAll(privateFields)
   return Array.from(fields, ([, kib]) => Number(kib) * 1024).reduce((sum, bytes) => sum + bytes, 0)
 }
 
-async function pids(): Promise<string[]> {
-  return (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
+function pids(): string[] {
+  return readdirSync('/proc').filter((name) => /^\d+$/.test(name))
 }
 
-/** Processes end while they are looked at. */
-async function read(pid: string, name: string): Promise<string> {
-  return await readFile(`/proc/${pid}/${name}`, 'utf8').catch(() => '')
+/** Processes end while they are looked at; whatever else goes wrong must not read as nothing. */
+function read(pid: string, name: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${name}`, 'utf8')
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT' || code === 'ESRCH') return ''
+    throw error
+  }
 }

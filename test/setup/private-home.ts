@@ -1,9 +1,11 @@
 // Every test run gets a Forkpoint home of its own, and must leave nothing of it
 // behind: no process, mount, loop device, cgroup or network interface.
 import { appendFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 import {
   describeLeftover,
   findLeftovers,
+  type Leftover,
   removeHomeFurniture,
   removeLeftovers,
 } from './leftovers.ts'
@@ -18,7 +20,7 @@ export default function setup(): () => Promise<void> {
   process.env.FORKPOINT_HOME = home
 
   return async function teardown() {
-    const leftovers = findLeftovers(home)
+    const leftovers = await settledLeftovers(home)
     const stuck = await removeLeftovers(leftovers)
     if (stuck.length === 0) {
       removeHomeFurniture(home)
@@ -32,6 +34,16 @@ export default function setup(): () => Promise<void> {
         '\n  ',
       ),
     )
+  }
+}
+
+const patienceMs = 5_000
+
+/** A keeper ends when it sees the end of the process that it worked for, which takes a moment. */
+async function settledLeftovers(home: string): Promise<Leftover[]> {
+  for (const deadline = Date.now() + patienceMs; ; await sleep(50)) {
+    const leftovers = findLeftovers(home)
+    if (leftovers.every(({ kind }) => kind !== 'process') || Date.now() > deadline) return leftovers
   }
 }
 

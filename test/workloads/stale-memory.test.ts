@@ -61,6 +61,20 @@ function roundsOf(report: string): number {
   return Number(/^rounds (\d+)/.exec(report)?.[1] ?? 0)
 }
 
+test('memory that is shared against the verdict has stale bytes, which the programs notice', async () => {
+  await using forced = new TestHome('forced')
+  const fp = await forced.open({ memory: 'share' })
+  const [program] = selfChecking
+  if (!program) throw new Error('there is no program that counts on zeros')
+  const { snapshot, branches } = await branch(program, await fp.create())
+  expect(snapshot.memory?.processes).toContainEqual(
+    expect.objectContaining({ command: expect.stringMatching(program.process), shared: true }),
+  )
+  const [, fork] = branches
+  const report = async () => (fork ? await program.report(fork) : '')
+  await expect.poll(report, { timeout: 30_000 }).toMatch(/^stale/)
+})
+
 describe.each(selfChecking)('$name', ({ name, process, copiedFor }) => {
   test('sees no stale byte in any branch, and goes on', () => {
     const { reports } = outcomeOf(name)

@@ -53,8 +53,7 @@ async function measureForks(
     await checkIdentities(forks)
     for (const fork of forks) await pythonSession(sessionMb).check(fork)
     recorder.add(subject('memory less available'), 'bytes', Math.max(0, before - availableBytes()))
-    const each = await Promise.all(forks.map(({ id }) => privateBytesOf(id)))
-    const held = each.reduce((sum, bytes) => sum + bytes, 0)
+    const held = privateBytesOf(forks.map(({ id }) => id))
     recorder.add(subject('private memory'), 'bytes', held)
     return held
   } finally {

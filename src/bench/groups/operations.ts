@@ -74,7 +74,7 @@ async function measureForks(
   const one = await recorder.time(subject('fork of 1'), () => snapshot.fork(1, { atomic: true }))
   try {
     for (const copy of one) {
-      recorder.add(subject('private memory of a fork'), 'bytes', await privateBytesOf(copy.id))
+      recorder.add(subject('private memory of a fork'), 'bytes', privateBytesOf([copy.id]))
       await workload.check(copy)
     }
   } finally {

@@ -48,7 +48,7 @@ export async function measureSoak(bench: Bench): Promise<readonly Series[]> {
   note('disk by usage', totals.snapshotBytes + totals.environmentBytes)
   note('disk in use', (await usedDisk(bench.home)) - before.disk)
   note('memory by usage', totals.memoryBytes)
-  note('memory in use', await privateBytesOf(await familyOf(first.id)))
+  note('memory in use', privateBytesOf([familyOf(first.id)]))
   note('memory less available', before.memory - availableBytes())
   return recorder.series
 }
