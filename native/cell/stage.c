@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -121,6 +122,15 @@ static void mount_overlay(const struct spec *spec) {
   close(fs);
 }
 
+/* On a full disk the kernel makes a read-only overlay, and only its log tells. */
+static void require_writable_root(const struct spec *spec) {
+  struct statvfs found;
+  if (statvfs("stage/root", &found)) die("statvfs", "stage/root");
+  if (!(found.f_flag & ST_RDONLY)) return;
+  errno = EROFS;
+  die("mount overlay", spec->env);
+}
+
 /* Not noexec: a process may make the memory executable that it maps from here. */
 static void stage_pages(const char *pages, int user_namespace) {
   make_directory("stage/pages");
@@ -136,6 +146,7 @@ void stage_mounts(const struct spec *spec, int user_namespace) {
   stage_layers(spec, user_namespace);
   make_directory("stage/root");
   mount_overlay(spec);
+  require_writable_root(spec);
   make_directory("stage/dev");
   attach(clone_mount(spec->dev, user_namespace, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC),
          "stage/dev");

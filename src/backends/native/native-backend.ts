@@ -1,9 +1,7 @@
-import { existsSync } from 'node:fs'
-import { readdir, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Capability } from '../../model/capabilities.ts'
 import type { Instance } from '../../model/environment.ts'
-import { type EnvironmentId, isEnvironmentId } from '../../model/ids.ts'
+import type { EnvironmentId } from '../../model/ids.ts'
 import { killPoint } from '../../system/kill-points.ts'
 import { isAlive } from '../../system/process-identity.ts'
 import { stopwatch } from '../../system/stopwatch.ts'
@@ -14,11 +12,10 @@ import type {
   Identity,
   MaterializeSpec,
   PrepareSpec,
-  Remnant,
 } from '../backend.ts'
 import { capture, captureFiles, discard, imageOf, toImageRecord, uncapture } from './capture.ts'
 import { runCell } from './cell.ts'
-import { cgroupNames, freeze, isFrozen, removeCgroups, removeHomeCgroups, thaw } from './cgroup.ts'
+import { freeze, isFrozen, removeHomeCgroups, thaw } from './cgroup.ts'
 import { checkMachine } from './checks.ts'
 import { writeIdentity } from './environment-directory.ts'
 import { flush } from './flush.ts'
@@ -28,15 +25,14 @@ import { fromRecord, toRecord } from './instance.ts'
 import { raiseKernelLimits } from './kernel-limits.ts'
 import { type Launch, launch } from './launch.ts'
 import { baseLayers } from './layers.ts'
+import { destroy, endSlot, remnants, retire } from './lives.ts'
 import { verifyManifest } from './manifest.ts'
 import { gatherMemory } from './memory/gather-memory.ts'
 import { currentHome, dropStale } from './memory/generation.ts'
 import { holdingsOf } from './memory/holdings.ts'
-import { connectAgain, forget, interfaceName, removeInterface, removeNat } from './nat.ts'
+import { removeNat } from './nat.ts'
 import { openNative } from './native.ts'
-import { slotOfCgroup } from './places.ts'
 import { privateMemory } from './private-memory.ts'
-import { removeTree } from './remove-tree.ts'
 import { takeSlot } from './slots.ts'
 import { validateSource } from './sources.ts'
 import { overCurrentLayers } from './squash/current-layers.ts'
@@ -115,7 +111,7 @@ export function nativeBackend(context: BackendContext): Backend {
         }),
       )
     } catch (error) {
-      await endSlot(spec.id, slot)
+      await endSlot(native, spec.id, slot)
       throw error
     }
   }
@@ -134,59 +130,6 @@ export function nativeBackend(context: BackendContext): Backend {
       ])
     }
     return wakeFrozen(groupsOf(id, instance))
-  }
-
-  async function endSlot(id: EnvironmentId, slot: number): Promise<void> {
-    await removeCgroups(native.cgroups(id, slot))
-    await removeTree(places.slot(id, slot).dir)
-    // Fails as long as another life has a directory there.
-    await rmdir(places.env(id)).catch(() => {})
-  }
-
-  async function retire(id: EnvironmentId, keep: Instance | null): Promise<void> {
-    const kept = keep && fromRecord(keep)
-    for (const slot of await slotsOf(id)) if (slot !== kept?.slot) await endSlot(id, slot)
-    if (kept === null) await removeTree(places.env(id))
-    else if (kept.net && isAlive(kept.process)) await connectAgain(kept.net, kept.process.pid)
-  }
-
-  async function destroy(id: EnvironmentId): Promise<void> {
-    const slots = await slotsOf(id)
-    for (const slot of slots) await removeCgroups(native.cgroups(id, slot))
-    killPoint('remove:processes')
-    const linked = slots.some((slot) => existsSync(places.slot(id, slot).net))
-    if (linked) await disconnect(interfaceName(nat, id))
-    killPoint('remove:network')
-    await removeTree(places.env(id))
-    killPoint('remove:directories')
-  }
-
-  async function disconnect(iface: string): Promise<void> {
-    await forget(nat, iface)
-    await removeInterface(iface)
-  }
-
-  /** The lives of an environment that have a directory or a cgroup. */
-  async function slotsOf(id: EnvironmentId): Promise<number[]> {
-    const names = await readdir(places.env(id)).catch(() => [])
-    const groups = (await cgroupNames(layout, places.key)).map(slotOfCgroup)
-    const slots = groups.filter((group) => group?.id === id).map((group) => group?.slot ?? 0)
-    return [...new Set([...names.map(Number), ...slots])].filter(Number.isSafeInteger)
-  }
-
-  async function remnants(): Promise<Remnant[]> {
-    const found = (await cgroupNames(layout, places.key)).flatMap(
-      (name) => slotOfCgroup(name) ?? [],
-    )
-    for (const id of await readdir(places.envs).catch(() => [])) {
-      if (!isEnvironmentId(id)) continue
-      const slots = await readdir(places.env(id)).catch(() => [])
-      found.push(...(slots.length > 0 ? slots : ['0']).map((slot) => ({ id, slot: Number(slot) })))
-    }
-    return found.map(({ id, slot }) => ({
-      id,
-      isPartOf: (instance) => fromRecord(instance).slot === slot,
-    }))
   }
 
   const groupsOf = (id: EnvironmentId, instance: Instance) =>
@@ -222,9 +165,9 @@ export function nativeBackend(context: BackendContext): Backend {
     prepare,
     wake,
     privateBytes: (id, instance) => privateMemory(layout, groupsOf(id, instance)),
-    end: (id, instance) => endSlot(id, fromRecord(instance).slot),
-    retire,
-    destroy,
+    end: (id, instance) => endSlot(native, id, fromRecord(instance).slot),
+    retire: (id, keep) => retire(native, id, keep),
+    destroy: (id) => destroy(native, id),
     discard: async (snapshot) => {
       await discardSquashed(native, snapshot)
       await discard(native, snapshot)
@@ -239,7 +182,7 @@ export function nativeBackend(context: BackendContext): Backend {
     compact: (snapshot) => tellingFull(places.data, 'compacting', () => fold(snapshot)),
     discardUnrecorded: (recorded) => discardUnrecorded(native, recorded),
     layersOf,
-    remnants,
+    remnants: () => remnants(native),
     address: (id, instance) => ({
       path: placeOf(id, instance).socket,
       identity: fromRecord(instance).socket,
@@ -264,7 +207,7 @@ export function nativeBackend(context: BackendContext): Backend {
       native.workers.dismiss()
       await discardVolume(places)
     },
-    check: () => checkMachine({ native, create, destroy }),
+    check: () => checkMachine({ native, create, destroy: (id) => destroy(native, id) }),
     close: () => native.workers.dismiss(),
   }
 }
