@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -128,6 +129,15 @@ static void stage_pages(const char *pages, int user_namespace) {
          "stage/pages");
 }
 
+/* Where the kernel cannot make its own directories in `work`, for want of space, it says nothing and
+ * mounts read-only. */
+static void require_writable(const struct spec *spec) {
+  struct statvfs info;
+  if (statvfs("stage/root", &info)) die("statvfs", "stage/root");
+  errno = ENOSPC;
+  if (info.f_flag & ST_RDONLY) die("mount overlay for writing", spec->env);
+}
+
 /* Relative paths from the environment's directory keep every string short:
  * fsconfig takes no value longer than 255 bytes. */
 void stage_mounts(const struct spec *spec, int user_namespace) {
@@ -136,6 +146,7 @@ void stage_mounts(const struct spec *spec, int user_namespace) {
   stage_layers(spec, user_namespace);
   make_directory("stage/root");
   mount_overlay(spec);
+  require_writable(spec);
   make_directory("stage/dev");
   attach(clone_mount(spec->dev, user_namespace, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC),
          "stage/dev");
