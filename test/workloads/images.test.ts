@@ -47,7 +47,7 @@ const raw =
 async function withDump(check: (images: string) => void): Promise<void> {
   await using home = new TestHome('images')
   const fp = await home.open()
-  const env = await fp.create()
+  const env = await fp.create({ memory: 'copy' })
   const sources = await bringDirectory(env, 'kernel-objects')
   await run(env, `gcc -O1 -pthread -o /root/program ${sources}/*.c`)
   await run(env, 'mkdir /root/objects; cd /root/objects')
