@@ -209,10 +209,12 @@ describe('fork, diff and promote', () => {
 
     const usage = (await cli.json('usage')).document
     const ready = usage.snapshots.find(({ name }: { name: string }) => name === 'ready')
-    expect(ready.ownBytes).toBe(ready.filesBytes + ready.imagesBytes)
+    expect(ready.ownBytes).toBe(ready.filesBytes + ready.squashedBytes + ready.imagesBytes)
     expect(ready.uniqueBytes).toBe(ready.imagesBytes)
     expect(usage.totals).toMatchObject({ uncounted: 0 })
-    expect(await cli.must('usage')).toMatch(/^SNAPSHOT +OWN +FILES +MEMORY +SHARED +UNIQUE\nready /)
+    expect(await cli.must('usage')).toMatch(
+      /^SNAPSHOT +OWN +FILES +MERGED +MEMORY +SHARED +UNIQUE\nready /,
+    )
   })
 
   test('a name that is an environment and a snapshot has to be told apart', async () => {
