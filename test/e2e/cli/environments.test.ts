@@ -54,7 +54,9 @@ describe('an environment', () => {
   test('shows what it uses', async () => {
     await using cli = new CliHome()
     await cli.must('create', '--name', 'web', '--memory', '256m', '--pids', '64')
-    expect(await cli.must('stats', 'web')).toMatch(/^memory +.* of 256 MiB\ncpu time .*\nprocesses/)
+    expect(await cli.must('stats', 'web')).toMatch(
+      /^memory +.* of 256 MiB\nprivate .*\nshared .*\ncpu time .*\nprocesses/,
+    )
     const { document } = await cli.json('stats', 'web')
     expect(document).toMatchObject({ name: 'web', status: 'running', processLimit: 64 })
     expect(document.memoryBytes).toBeGreaterThan(0)
