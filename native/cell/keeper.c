@@ -298,6 +298,7 @@ static void take_step(void) {
 int run_keeper(void) {
   static struct pollfd fds[2 + 3 * MOST_CHILDREN];
   signal(SIGPIPE, SIG_IGN);
+  setsid(); /* Ctrl-C is for the command: what is half done is called off, or goes on to its end */
   int mounts = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
   for (;;) {
     size_t count = 0;
