@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 
 /**
  * Memory that only this process has: what it wrote itself, and its part of shared memory. Pages of
@@ -22,6 +23,22 @@ export function familyOf(id: string): string {
     if (above !== undefined) return above
   }
   throw new Error(`${id} has no process`)
+}
+
+/** The same by the kernel's other account: of all cgroups below one, without pages of files. */
+export function cgroupMemory(family: string): number {
+  const roots = ['/sys/fs/cgroup/memory', '/sys/fs/cgroup', '/sys/fs/cgroup/unified']
+  const texts = roots.map((root) => readIfThere(join(root, family, 'memory.stat')))
+  const text = texts.find((one) => one !== '')
+  if (text === undefined) throw new Error('no cgroup hierarchy accounts for memory')
+  const fields = /^total_rss /m.test(text) ? ['total_rss', 'total_shmem'] : ['anon', 'shmem']
+  return fields
+    .map((name) => Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(text)?.[1] ?? 0))
+    .reduce((sum, bytes) => sum + bytes, 0)
+}
+
+function readIfThere(path: string): string {
+  return existsSync(path) ? readFileSync(path, 'utf8') : ''
 }
 
 function privateBytesOfProcess(pid: string): number {

@@ -9,7 +9,7 @@ import { markDead } from './liveness.ts'
 export async function measureUsage(engine: Engine): Promise<Usage> {
   markDead(engine)
   await countFiles(engine)
-  const { snapshots, environments } = engine.store
+  const { snapshots, environments, spares } = engine.store
   const measured = environments.list().map(async (record) => ({
     ...(await environmentUsage(engine, record)),
     layers: layersUnder(engine, record),
@@ -19,7 +19,8 @@ export async function measureUsage(engine: Engine): Promise<Usage> {
     layers: engine.backend(record.backend).layersOf(record.image),
     held: await holdingsOf(engine, record),
   }))
-  return usageOf(await Promise.all(used), await Promise.all(measured))
+  const sparesBytes = spares.list().reduce((sum, { memoryBytes }) => sum + memoryBytes, 0)
+  return usageOf(await Promise.all(used), await Promise.all(measured), sparesBytes)
 }
 
 /** Asked each time: who else has a snapshot's memory changes with every other snapshot. */
@@ -55,6 +56,6 @@ async function environmentUsage(
 ): Promise<EnvironmentUsage> {
   const lives = status === 'running' || status === 'paused'
   if (!lives || instance === null) return { id, name, status, diskBytes: null, memoryBytes: null }
-  const { diskBytes, memoryBytes } = await engine.backend(backend).stats(id, instance)
-  return { id, name, status, diskBytes, memoryBytes }
+  const { diskBytes, memory } = await engine.backend(backend).stats(id, instance)
+  return { id, name, status, diskBytes, memoryBytes: memory.privateBytes }
 }

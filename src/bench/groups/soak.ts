@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Environment, Forkpoint, Snapshot } from '../../index.ts'
 import { branchesOf, removeBranches } from '../bench-home.ts'
 import { availableBytes, settledAvailableBytes } from '../machine.ts'
-import { familyOf, privateBytesOf } from '../process-memory.ts'
+import { cgroupMemory, familyOf } from '../process-memory.ts'
 import { Recorder } from '../recorder.ts'
 import type { Series } from '../results.ts'
 import { runTool } from '../run-tool.ts'
@@ -44,11 +44,12 @@ export async function measureSoak(bench: Bench): Promise<readonly Series[]> {
   const on = pythonName(sessionMb)
   const note = (what: string, bytes: number) =>
     recorder.add({ by: 'forkpoint', what, on }, 'bytes', Math.max(0, bytes))
+  await fp.sparesReady()
   const { totals } = await fp.usage()
   note('disk by usage', totals.snapshotBytes + totals.environmentBytes)
   note('disk in use', (await usedDisk(bench.home)) - before.disk)
   note('memory by usage', totals.memoryBytes)
-  note('memory in use', privateBytesOf([familyOf(first.id)]))
+  note('memory in use', cgroupMemory(familyOf(first.id)))
   note('memory less available', before.memory - availableBytes())
   return recorder.series
 }

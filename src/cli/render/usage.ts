@@ -14,7 +14,7 @@ export function renderUsage(usage: Usage, style: Style): string {
       [
         ['snapshots', `${formatBytes(totals.snapshotBytes)} on disk${uncounted(totals.uncounted)}`],
         ['environments', `${formatBytes(totals.environmentBytes)} of changed files on disk`],
-        ['memory', formatBytes(totals.memoryBytes)],
+        ['memory', `${formatBytes(totals.memoryBytes)} of their own${spares(totals.sparesBytes)}`],
       ],
       style,
     ),
@@ -53,4 +53,8 @@ function bytes(value: number | null): string {
 
 function uncounted(count: number): string {
   return count === 0 ? '' : `, files of ${count} not counted yet`
+}
+
+function spares(bytes: number): string {
+  return bytes > 0 ? `, ${formatBytes(bytes)} of it for branches that are kept ready` : ''
 }

@@ -23,6 +23,7 @@ export interface SnapshotUsage extends Pick<SnapshotRecord, 'id' | 'name' | 'sta
 export interface EnvironmentUsage extends Pick<EnvironmentRecord, 'id' | 'name' | 'status'> {
   /** files changed since its head; null if it has no processes that could be asked */
   readonly diskBytes: number | null
+  /** of its own; what it maps of its snapshots is theirs */
   readonly memoryBytes: number | null
 }
 
@@ -34,7 +35,9 @@ export interface Usage {
     readonly snapshotBytes: number
     /** files that environments changed since their heads */
     readonly environmentBytes: number
+    /** of environments, and of branches that are kept ready */
     readonly memoryBytes: number
+    readonly sparesBytes: number
     /** snapshots whose files were not counted yet */
     readonly uncounted: number
   }
@@ -52,6 +55,7 @@ export type UsedEnvironment = EnvironmentUsage & { readonly layers: readonly str
 export function usageOf(
   snapshots: readonly UsedSnapshot[],
   environments: readonly UsedEnvironment[],
+  sparesBytes = 0,
 ): Usage {
   const bytes = new Map(snapshots.flatMap(({ id, sizes }) => layersOfOne(id, sizes)))
   const users = new Map<string, number>()
@@ -84,7 +88,8 @@ export function usageOf(
     totals: {
       snapshotBytes: onDisk(snapshots),
       environmentBytes: sum(environments.map(({ diskBytes }) => diskBytes ?? 0)),
-      memoryBytes: sum(environments.map(({ memoryBytes }) => memoryBytes ?? 0)),
+      memoryBytes: sparesBytes + sum(environments.map(({ memoryBytes }) => memoryBytes ?? 0)),
+      sparesBytes,
       uncounted: each.filter(({ filesBytes }) => filesBytes === null).length,
     },
   }

@@ -120,12 +120,13 @@ describe('usage', () => {
       ...{ id: environmentId(1), name: null, status: 'running' as const },
       ...{ diskBytes: 5, memoryBytes: 7, layers: [one] },
     }
-    const { snapshots, totals } = usageOf([used(1, [one], [1000, 10])], [environment])
+    const { snapshots, totals } = usageOf([used(1, [one], [1000, 10])], [environment], 3)
     expect(snapshots[0]?.uniqueBytes).toBe(10)
     expect(totals).toEqual({
       snapshotBytes: 1010,
       environmentBytes: 5,
-      memoryBytes: 7,
+      memoryBytes: 10,
+      sparesBytes: 3,
       uncounted: 0,
     })
   })
