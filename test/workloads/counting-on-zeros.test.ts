@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync, rmSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { compileC, libraryPath, programPath } from '../support/real-programs.ts'
 import { TemporaryDirectory } from '../support/temporary-directory.ts'
@@ -32,9 +32,11 @@ interface Outcome {
   readonly stale: number
 }
 
+let runs = 0
+
 async function runInStaleMemory(words: readonly string[], variables = {}): Promise<Outcome> {
-  const report = directory.file(`report-${words.join('-').replaceAll('/', '_')}`.slice(0, 200))
-  rmSync(report, { force: true })
+  runs += 1
+  const report = directory.file(`report-${runs}`)
   const line = ['timeout', '-s', 'KILL', String(seconds), ...words, report]
   const child = spawn(directory.file('stale-memory'), line, {
     env: { ...process.env, NODE_OPTIONS: '', ...variables },
