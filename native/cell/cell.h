@@ -31,6 +31,7 @@ struct spec {
   unsigned prefix;     /* of both addresses */
   uint32_t pid;        /* of a running cell, for `connect` */
   const char *socket;  /* the agent's socket, as the host sees it */
+  const char *preload; /* library that is loaded into CRIU */
   const char *lock;    /* directory that is locked while a job works on it */
   bool hold;           /* freeze what is restored before it runs */
   uint32_t id_base, id_count;

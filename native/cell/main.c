@@ -59,7 +59,7 @@ static void add_layer(struct spec *spec, const char *text) {
 
 int parse_options(struct spec *spec, int argc, char **argv) {
   enum { ENV, DEV, PAGES, KDAT, LAYER, HOSTNAME, ID_BASE, ID_COUNT, CGROUP, NNP, VETH, ADDRESS, GATEWAY, PREFIX,
-         PID, SOCKET, LOCK, HOLD };
+         PID, SOCKET, LOCK, HOLD, PRELOAD };
   static const struct option options[] = {
       {"env", 1, 0, ENV},           {"dev", 1, 0, DEV},         {"kdat", 1, 0, KDAT},
       {"layer", 1, 0, LAYER},       {"hostname", 1, 0, HOSTNAME}, {"id-base", 1, 0, ID_BASE},
@@ -67,6 +67,7 @@ int parse_options(struct spec *spec, int argc, char **argv) {
       {"veth", 1, 0, VETH},         {"address", 1, 0, ADDRESS}, {"gateway", 1, 0, GATEWAY},
       {"prefix", 1, 0, PREFIX},     {"pid", 1, 0, PID},         {"pages", 1, 0, PAGES},
       {"socket", 1, 0, SOCKET},     {"lock", 1, 0, LOCK},       {"hold", 0, 0, HOLD},
+      {"preload", 1, 0, PRELOAD},
       {0},
   };
   optind = 0; /* a worker parses twice */
@@ -92,6 +93,7 @@ int parse_options(struct spec *spec, int argc, char **argv) {
       case SOCKET: spec->socket = optarg; break;
       case LOCK: spec->lock = optarg; break;
       case HOLD: spec->hold = true; break;
+      case PRELOAD: spec->preload = optarg; break;
       default: _exit(2);
     }
   return optind;

@@ -80,7 +80,7 @@ struct criu {
   int process; /* a descriptor that becomes readable when it ends */
 };
 
-static struct criu start_criu(char **program) {
+static struct criu start_criu(char **program, const char *preload) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends)) die("socketpair", "criu");
   pid_t pid = fork();
@@ -91,6 +91,7 @@ static struct criu start_criu(char **program) {
     int null = open("/dev/null", O_RDWR);
     if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
       die("dup2", "/dev/null");
+    if (preload && setenv("LD_PRELOAD", preload, 1)) die("setenv", preload);
     char number[16];
     snprintf(number, sizeof number, "%d", ends[1]);
     char *argv[64];
@@ -225,7 +226,7 @@ int run_worker(const struct spec *prepared, char **program) {
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   enter_private_mounts();
   provide_run(prepared);
-  struct criu criu = start_criu(program);
+  struct criu criu = start_criu(program, prepared->preload);
   int user_namespace = mapping_namespace(prepared);
   struct block arguments = read_block(), request = read_block();
   job.spec = *prepared;

@@ -43,20 +43,18 @@ const common = {
   ...{ fileLocks: true, tcpEstablished: true, linkRemap: true },
 }
 
-/** `cgroup` is frozen and stays so; `netNamespace` is the inode of the cell's. */
+/** `cgroup` is frozen and stays so. */
 export function dumpRequest(dump: {
   readonly pid: number
   readonly images: string
   readonly cgroup: string
-  readonly netNamespace: number
 }): Uint8Array {
   const mounts = Object.entries(externalMounts).map(([name, at]) => `mnt[${at}]:${name}`)
   const opts = make(options, {
     ...common,
     ...{ pid: dump.pid, imagesDir: dump.images, logFile: 'dump.log', leaveRunning: true },
     ...{ freezeCgroup: dump.cgroup, ghostLimit: 64 * 1024 ** 2, networkLock: skipNetworkLock },
-    // Of a network that is not external CRIU reads the host's whole table of connections, twice.
-    external: [...mounts, `net[${dump.netNamespace}]:net`],
+    external: mounts,
   })
   return make(request, { type: types.dump, opts })
 }

@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import type { CriuCommand } from './criu.ts'
 import { type Ended, keeperDismiss, keeperJob, keeperPrepare } from './keeper.ts'
+import { nativeProgram } from './native-program.ts'
 
 /**
  * CRIU keeps what it learned of the kernel in /run if that is a tmpfs, and probes it anew on every
@@ -34,8 +35,8 @@ export function criuWorkers(
   const prepare = (): void => {
     mkdirSync(kernelData, { recursive: true, mode: 0o711 })
     const words = ['worker', '--kdat', kernelData, '--id-base', String(ids.base)]
-    words.push('--id-count', String(ids.count), '--', ...criu())
-    keeperPrepare(words, mostReady)
+    words.push('--id-count', String(ids.count), '--preload', nativeProgram('preload.so'))
+    keeperPrepare([...words, '--', ...criu()], mostReady)
   }
   return {
     prepare,

@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import type { SocketIdentity } from '../../agent/socket.ts'
 import { PrerequisiteError } from '../../model/errors.ts'
 import type { Settings } from '../../model/settings.ts'
-import { readdir, rm, stat } from '../../system/quick-fs.ts'
 import { type CellSpec, cellArguments } from './cell.ts'
 import { criuFailure } from './criu-failure.ts'
 import { dumpRequest, restoreRequest } from './criu-request.ts'
@@ -39,19 +38,11 @@ export interface Dump {
 
 /** Dumps a frozen environment. */
 export async function dump(workers: CriuWorkers, { pid, images, cgroup }: Dump): Promise<void> {
-  const { ino } = await stat(`/proc/${pid}/ns/net`)
   const { stdout, stderr } = await workers.run({
     args: ['--lock', images],
-    request: dumpRequest({ pid, images, cgroup, netNamespace: ino }),
+    request: dumpRequest({ pid, images, cgroup }),
   })
   if (stdout !== 'done\n') throw await criuFailure('dump', join(images, 'dump.log'), stderr)
-  await forgetExternalNetwork(images)
-}
-
-/** The network was only called external to keep CRIU from reading it; a restore makes a new one. */
-async function forgetExternalNetwork(images: string): Promise<void> {
-  const names = (await readdir(images)).filter((name) => /^netns-\d+\.img$/.test(name))
-  await Promise.all(names.map((name) => rm(join(images, name))))
 }
 
 export interface Restore {

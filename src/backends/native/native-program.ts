@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { PrerequisiteError } from '../../model/errors.ts'
 
-/** A program of `native/build`, wherever this code was bundled to within the package. */
-export function nativeProgram(name: 'agent' | 'cell'): string {
+/** A program or library of `native/build`, wherever this code was bundled to within the package. */
+export function nativeProgram(name: 'agent' | 'cell' | 'preload.so'): string {
   for (let dir = dirname(fileURLToPath(import.meta.url)); dir !== '/'; dir = dirname(dir)) {
     const path = join(dir, 'native/build', name)
     if (existsSync(path)) return path
