@@ -76,6 +76,9 @@ int run_keeper(void);
 /* cgroup.c */
 void join_cgroups(const struct spec *spec, pid_t pid);
 void freeze_cell(const char *cgroup);
+/* The first process to change its cgroup after a while waits for all CPUs (5 to 15 ms). This does it
+ * over and over, so that others need not wait meanwhile; MOUNT is that of the hierarchy that freezes. */
+void keep_cgroups_quick(const char *mount, unsigned milliseconds);
 /* main.c */
 int parse_options(struct spec *spec, int argc, char **argv);
 void require_cell(const struct spec *spec);

@@ -124,30 +124,8 @@ static void stage(const struct spec *spec, int user_namespace) {
   close(dir);
 }
 
-/* The first process to enter a cgroup after a while waits for all CPUs (5 to 15 ms). A child does
- * that ahead, and again until the restored process has come. */
-static pid_t warm_cgroups(const struct spec *spec) {
-  if (!spec->cgroup_count) return 0;
-  pid_t pid = fork();
-  if (pid != 0) return pid;
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  for (int i = 0; i < 100; i++) {
-    join_cgroups(spec, getpid());
-    usleep(1000);
-  }
-  _exit(0);
-}
-
-static void end_child(pid_t *pid) {
-  if (*pid <= 0) return;
-  kill(*pid, SIGKILL);
-  waitpid(*pid, NULL, 0);
-  *pid = 0;
-}
-
 static struct {
   struct spec spec;
-  pid_t warmer;
   pid_t first; /* restored process; CRIU names it only at the first step */
   struct statx socket;
 } job;
@@ -156,7 +134,6 @@ static void reach_step(const char *step, pid_t pid) {
   if (!strcmp(step, "setup-namespaces")) {
     job.first = pid;
     join_cgroups(&job.spec, pid); /* before it has children */
-    end_child(&job.warmer);
     set_up_network(&job.spec, pid);
   }
   if (!strcmp(step, "post-setup-namespaces")) set_hostname(job.spec.hostname, job.first);
@@ -230,19 +207,18 @@ int run_worker(const struct spec *prepared, char **program) {
   int user_namespace = mapping_namespace(prepared);
   struct block arguments = read_block(), request = read_block();
   job.spec = *prepared;
+  job.spec.cgroup_count = 0; /* what was given so far is where the hierarchy is */
   parse_arguments(&job.spec, &arguments);
   if (job.spec.lock) hold_lock(job.spec.lock);
   bool restores = job.spec.layer_count > 0;
   if (restores) {
     require_cell(&job.spec);
-    job.warmer = warm_cgroups(&job.spec);
     stage(&job.spec, user_namespace);
   }
   if (send(criu.socket, request.bytes, request.length, MSG_NOSIGNAL) != (ssize_t)request.length)
     die("send", "criu");
   struct answer answer = {0};
   bool answered = converse(criu, &answer);
-  end_child(&job.warmer);
   if (answered && answer.success) return restores ? say_restored(&answer) : !printf("done\n");
   if (restores) end_orphans();
   printf("failed %s\n", answered ? answer.message : "criu went away");

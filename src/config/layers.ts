@@ -14,7 +14,10 @@ export interface Given {
 
 export type Layer = ReadonlyMap<SettingKey, Given>
 
-export type Flags = Readonly<Partial<Record<SettingKey, unknown>>>
+export type Flags = Readonly<Partial<Record<SettingKey | 'spares', unknown>>>
+
+/** `spares: 0` turns them off. */
+const shorthands: Readonly<Record<string, SettingKey>> = { spares: 'spares.count' }
 
 export function layerOfFlags(flags: Flags): Layer {
   const layer = new Map<SettingKey, Given>()
@@ -71,6 +74,8 @@ function isObject(value: unknown): value is object {
 
 function requireKey(key: string, where: string): SettingKey {
   if (isSettingKey(key)) return key
+  const long = shorthands[key]
+  if (long !== undefined) return long
   const meant = closest(key, settingKeys)
   throw new InvalidInputError(`${where}: unknown setting ${quote(key)}`, {
     remedy:

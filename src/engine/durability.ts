@@ -6,8 +6,12 @@ import type { Engine } from './engine.ts'
 export interface Flushes {
   /** Resolves when this snapshot is on disk and its record says so. */
   start(snapshot: SnapshotRecord): Promise<void>
+  /** Begins in a moment: who goes on at once does not have to share the disk. */
+  startSoon(snapshot: SnapshotRecord): void
   all(): Promise<void>
 }
+
+const restMs = 200
 
 const leaseOf = ({ id }: SnapshotRecord): string => `flush:${id}`
 
@@ -35,17 +39,26 @@ export function flushes(engine: () => Pick<Engine, 'backend' | 'store' | 'events
     })
     events.emit({ type: 'durable', snapshot: snapshot.id, at: Date.now() })
   }
+  const soon = new Map<string, { snapshot: SnapshotRecord; timer: NodeJS.Timeout }>()
+  const start = (snapshot: SnapshotRecord): Promise<void> => {
+    clearTimeout(soon.get(snapshot.id)?.timer)
+    soon.delete(snapshot.id)
+    const known = pending.get(snapshot.id)
+    if (known) return known
+    const started = flush(snapshot).finally(() => pending.delete(snapshot.id))
+    pending.set(snapshot.id, started)
+    // A flush that fails leaves the snapshot as it is, not durable; those who wait are told.
+    started.catch(() => {})
+    return started
+  }
   return {
-    start: (snapshot) => {
-      const known = pending.get(snapshot.id)
-      if (known) return known
-      const started = flush(snapshot).finally(() => pending.delete(snapshot.id))
-      pending.set(snapshot.id, started)
-      // A flush that fails leaves the snapshot as it is, not durable; those who wait are told.
-      started.catch(() => {})
-      return started
+    start,
+    startSoon: (snapshot) => {
+      const timer = setTimeout(() => void start(snapshot), restMs)
+      soon.set(snapshot.id, { snapshot, timer })
     },
     all: async () => {
+      for (const { snapshot } of [...soon.values()]) void start(snapshot)
       await Promise.allSettled(pending.values())
     },
   }

@@ -35,11 +35,13 @@ export async function snapshot(
   options: SnapshotOptions,
 ): Promise<SnapshotRecord> {
   const taken = await despiteLateConnections(() => takeAlone(engine, id, options))
-  const flushed = engine.flushes.start(taken)
   engine.spares.want(afterSnapshot(taken))
   engine.squashes.start(taken)
-  if (!options.durable) return taken
-  await flushed
+  if (!options.durable) {
+    engine.flushes.startSoon(taken)
+    return taken
+  }
+  await engine.flushes.start(taken)
   return engine.store.snapshots.resolve(taken.id)
 }
 

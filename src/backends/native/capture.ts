@@ -76,6 +76,7 @@ export async function capture(
   await watch.measure('judge', judge)
   const frozenAt = performance.now()
   await watch.measure('freeze', () => freeze(cgroups))
+  workers.expectRestore()
   killPoint('snapshot:frozen')
   const [verdicts, { watchesByHandle }] = await Promise.all([
     // Begun first: what processes map is read before CRIU adds code of its own to it.

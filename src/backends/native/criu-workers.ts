@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import type { CriuCommand } from './criu.ts'
-import { type Ended, keeperDismiss, keeperJob, keeperPrepare } from './keeper.ts'
+import { type Ended, keeperDismiss, keeperJob, keeperPrepare, keeperQuicken } from './keeper.ts'
 import { nativeProgram } from './native-program.ts'
 
 /**
@@ -21,29 +21,35 @@ export interface Job {
 
 /** CRIU processes that are loaded ahead of the jobs they will do, one each. */
 export interface CriuWorkers {
-  /** Begins to load as many as one operation needs; returns at once. */
+  /** At the beginning of an operation: loads as many as it needs, and returns at once. */
   prepare(): void
+  /** Something will soon be restored into cgroups; until then others wait some milliseconds for them. */
+  expectRestore(): void
   run(job: Job): Promise<Ended>
   /** Ends those that wait, as they hold on to what is mounted now. */
   dismiss(): void
 }
 
+/** `hierarchy` is where the cgroups are mounted that freeze. */
 export function criuWorkers(
   criu: () => CriuCommand,
   ids: { readonly base: number; readonly count: number },
+  hierarchy: string | null,
 ): CriuWorkers {
   const prepare = (): void => {
     mkdirSync(kernelData, { recursive: true, mode: 0o711 })
     const words = ['worker', '--kdat', kernelData, '--id-base', String(ids.base)]
     words.push('--id-count', String(ids.count), '--preload', nativeProgram('preload.so'))
+    if (hierarchy !== null) words.push('--cgroup', hierarchy)
     keeperPrepare([...words, '--', ...criu()], mostReady)
   }
   return {
     prepare,
-    run: (job) => {
+    expectRestore: () => {
       prepare()
-      return keeperJob(job.args, job.request)
+      keeperQuicken()
     },
+    run: (job) => keeperJob(job.args, job.request),
     dismiss: keeperDismiss,
   }
 }

@@ -40,6 +40,7 @@ type Agent = Pick<NativeInstance, 'process' | 'socket'>
 /** Brings one environment to life, beside whatever else is alive of it. */
 export async function launch(native: Native, spec: Launch): Promise<NativeInstance> {
   const { places, settings, layout } = native
+  if (spec.images !== null) native.workers.expectRestore()
   const making = 'making the directories of an environment'
   const slot = spec.slot ?? (await explained(making, () => takeSlot(places, spec.id)))
   const place = places.slot(spec.id, slot)

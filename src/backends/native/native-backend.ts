@@ -83,6 +83,7 @@ export function nativeBackend(context: BackendContext): Backend {
     role,
     ...spec
   }: MaterializeSpec): Promise<Instance> {
+    native.workers.expectRestore()
     await open()
     const image = imageOf(snapshot)
     const home = await currentHome(places.snapshot(snapshot.id))
