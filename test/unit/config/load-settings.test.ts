@@ -38,6 +38,11 @@ describe('defaults', () => {
     }
   })
 
+  test('`spares: 0` is short for a count of none', () => {
+    const { settings } = resolveSettings({ env: {}, facts, files: [file({ spares: 0 })] })
+    expect(settings.spares.count).toBe(0)
+  })
+
   test('the runtime moves with the home', () => {
     expect(load({ env: { FORKPOINT_HOME: '/srv/fp/' } }).settings).toMatchObject({
       home: '/srv/fp',
