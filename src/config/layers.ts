@@ -17,7 +17,7 @@ export type Layer = ReadonlyMap<SettingKey, Given>
 export type Flags = Readonly<Partial<Record<SettingKey | 'spares', unknown>>>
 
 /** `spares: 0` turns them off. */
-const shorthands: Readonly<Record<string, SettingKey>> = { spares: 'spares.count' }
+const shorthands = new Map<string, SettingKey>([['spares', 'spares.count']])
 
 export function layerOfFlags(flags: Flags): Layer {
   const layer = new Map<SettingKey, Given>()
@@ -74,7 +74,7 @@ function isObject(value: unknown): value is object {
 
 function requireKey(key: string, where: string): SettingKey {
   if (isSettingKey(key)) return key
-  const long = shorthands[key]
+  const long = shorthands.get(key)
   if (long !== undefined) return long
   const meant = closest(key, settingKeys)
   throw new InvalidInputError(`${where}: unknown setting ${quote(key)}`, {
