@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as immediately, setTimeout as sleep } from 'node:timers/promises'
 import type { TestHome } from './test-home.ts'
 
 /** Kills the CRIU that works on this home, as soon as `isTime`. */
@@ -20,7 +20,7 @@ async function appeared(home: TestHome, doing: string): Promise<number> {
     const pid = findCriu(home, doing)
     if (pid !== undefined) return pid
     if (Date.now() > deadline) throw new Error(`no criu ${doing} was seen`)
-    await sleep(1)
+    await immediately()
   }
 }
 
@@ -37,17 +37,28 @@ function sizesOf(snapshot: string): number {
   return Math.max(0, ...names.map((name) => statSync(`${snapshot}/images/${name}`).size))
 }
 
-/** The one that a worker of this process runs; CRIU says in its arguments what it is doing. */
+/** The one that a worker of this process's keeper runs; CRIU says in its arguments what it is doing. */
 function findCriu(home: TestHome, doing: string): number | undefined {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
+  const workers = childrenOf(process.pid).flatMap(childrenOf)
+  return workers.flatMap(childrenOf).find((pid) => {
+    const isDoing = read(`/proc/${pid}/cmdline`).includes(`${doing} --rpc`)
+    return isDoing && workingDirectory(pid).startsWith(`${home.path}/`)
+  })
+}
+
+function childrenOf(pid: number): number[] {
+  return threadsOf(pid)
+    .flatMap((thread) => read(`/proc/${pid}/task/${thread}/children`).split(' '))
+    .filter(Boolean)
     .map(Number)
-    .find((pid) => {
-      const isDoing = read(`/proc/${pid}/cmdline`).includes(`${doing} --rpc`)
-      // Ours, its keeper's, its worker's, and then CRIU's own children, which carry the same arguments.
-      const isOurs = isDoing && parentOf(parentOf(parentOf(pid))) === process.pid
-      return isOurs && workingDirectory(pid).startsWith(`${home.path}/`)
-    })
+}
+
+function threadsOf(pid: number): string[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`)
+  } catch {
+    return []
+  }
 }
 
 function workingDirectory(pid: number): string {
@@ -56,10 +67,6 @@ function workingDirectory(pid: number): string {
   } catch {
     return ''
   }
-}
-
-function parentOf(pid: number): number {
-  return Number(/^PPid:\t(\d+)$/m.exec(read(`/proc/${pid}/status`))?.[1])
 }
 
 function read(path: string): string {

@@ -13,7 +13,9 @@ sleep 1000 &
 const look =
   'pwd; echo $x; stat -c "%n %h %s" *; stat -L -c %h /proc/$$/fd/5; cat other twin log; jobs'
 
-test('a snapshot that fails after everything was taken leaves nothing to be noticed', async () => {
+test('a snapshot that fails after everything was taken leaves nothing to be noticed', {
+  retry: 5,
+}, async () => {
   await using home = new TestHome('failed', { 'spares.count': 0 })
   const fp = await home.open()
   const env = await fp.create()
