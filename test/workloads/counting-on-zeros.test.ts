@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { compileC, libraryPath, programPath } from '../support/real-programs.ts'
 import { TemporaryDirectory } from '../support/temporary-directory.ts'
@@ -46,9 +46,17 @@ async function runInStaleMemory(words: readonly string[], variables = {}): Promi
   child.stderr.on('data', (chunk: Buffer) => {
     output += chunk.toString()
   })
-  await once(child, 'close')
+  const [code] = (await once(child, 'close')) as [number | null]
   const [, discarded, added] = /(\d+) pages given back, (\d+) added/.exec(output) ?? []
-  return { report: readFileSync(report, 'utf8'), stale: Number(discarded) + Number(added) }
+  const stale = Number(discarded) + Number(added)
+  // An allocator whose own tables are in that memory may not live long enough to report.
+  if (!existsSync(report) && isCrash(code)) return { report: 'crashed', stale }
+  return { report: readFileSync(report, 'utf8'), stale }
+}
+
+/** By SIGABRT, SIGBUS or SIGSEGV, as a shell tells it. */
+function isCrash(code: number | null): boolean {
+  return code !== null && [134, 135, 139].includes(code)
 }
 
 const counting = {
@@ -62,7 +70,7 @@ const counting = {
 
 test.concurrent.each(Object.entries(counting))('%s counts on zeros', async (_, run) => {
   const { report } = await run()
-  expect(report).toMatch(/^stale/)
+  expect(report).toMatch(/^(stale|crashed)/)
 })
 
 const notCounting = {
