@@ -27,7 +27,7 @@ test('at whatever step of a snapshot the disk is full, the environment goes on',
   const needed = second.info.sizes.imagesBytes
   const failures = new Set<string>()
   let succeeded = 0
-  for (let blocks = 2; blocks < 40 && succeeded < 2; blocks += 1) {
+  for (let blocks = -12; blocks < 40 && succeeded < 2; blocks += 1) {
     await env.exec(`x=${blocks}`)
     await filler.exec(`fallocate -l ${freeBytes() - needed - blocks * block} /root/big`)
     const failure = await env.snapshot().then(
