@@ -1,15 +1,18 @@
 /* The cell: the namespaces, mounts and limits an environment lives in. */
 #pragma once
 
+#include "../shared/clone-into.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #define CELL_MAX_LAYERS 500 /* the kernel's own limit for OverlayFS */
-#define CELL_MAX_CGROUPS 8
+#define CELL_MAX_CGROUPS MOST_GROUPS
 #define ENV_SOCKET_DIR "run/forkpoint"
 #define CRIU_STAGE "/run/stage"
+#define CRIU_WORKPLACE "/run/tmp" /* also in preload/mount-roots.c */
 #define AGENT_PATH "/.forkpoint/agent"
 #define WORK_DIRECTORY 100 /* descriptor of the directory that CRIU writes its log to */
 #define PAGES_DIR ".forkpoint/pages"
@@ -74,11 +77,11 @@ int run_worker(const struct spec *prepared, char **program);
 /* keeper.c */
 int run_keeper(void);
 /* cgroup.c */
+/* What `clone_into` needs to start a process in the cgroups of SPEC; 0 if it cannot. */
+size_t groups_to_enter(const struct spec *spec, struct doorway *groups);
+/* Fine if it is there already. */
 void join_cgroups(const struct spec *spec, pid_t pid);
 void freeze_cell(const char *cgroup);
-/* The first process to change its cgroup after a while waits for all CPUs (5 to 15 ms). This does it
- * over and over, so that others need not wait meanwhile; MOUNT is that of the hierarchy that freezes. */
-void keep_cgroups_quick(const char *mount, unsigned milliseconds);
 /* main.c */
 int parse_options(struct spec *spec, int argc, char **argv);
 void require_cell(const struct spec *spec);

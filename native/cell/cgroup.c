@@ -8,38 +8,88 @@
 #include <string.h>
 #include <unistd.h>
 
+/* A word of a list with commas between. */
+static bool lists(const char *list, const char *word, size_t length) {
+  for (const char *at = list; at; at = strchr(at, ','), at = at ? at + 1 : NULL)
+    if (!strncmp(at, word, length) && strchr(", \n", at[length])) return true;
+  return false;
+}
+
+struct hierarchy {
+  char root[PATH_MAX], mount[PATH_MAX], controllers[256];
+};
+
+static bool find_hierarchy(const char *dir, struct hierarchy *found) {
+  static char line[4 * PATH_MAX];
+  FILE *mounts = fopen("/proc/self/mountinfo", "re");
+  bool is_found = false;
+  while (mounts && !is_found && fgets(line, sizeof line, mounts)) {
+    const char *kind = strstr(line, " - cgroup ");
+    if (!kind || sscanf(line, "%*s %*s %*s %4095s %4095s", found->root, found->mount) != 2) continue;
+    size_t length = strlen(found->mount);
+    is_found = !strncmp(dir, found->mount, length) && dir[length] == '/' &&
+               sscanf(kind, " - %*s %*s %255s", found->controllers) == 1;
+  }
+  if (mounts) fclose(mounts);
+  return is_found;
+}
+
+/* The file `tasks` of this process's own group, in the v1 hierarchy that DIR is in. */
+static bool find_own(const char *dir, char *path, size_t size) {
+  static struct hierarchy hierarchy;
+  static char line[PATH_MAX + 256];
+  if (!find_hierarchy(dir, &hierarchy)) return false;
+  FILE *own = fopen("/proc/self/cgroup", "re");
+  bool is_found = false;
+  while (own && !is_found && fgets(line, sizeof line, own)) {
+    char *controllers = strchr(line, ':'), *at = controllers ? strchr(++controllers, ':') : NULL;
+    if (!at || !lists(hierarchy.controllers, controllers, strcspn(controllers, ",:"))) continue;
+    at[strcspn(at, "\n")] = 0;
+    /* In a container, a part of the hierarchy may be mounted as if it were all. */
+    size_t above = strcmp(hierarchy.root, "/") ? strlen(hierarchy.root) : 0;
+    if (strncmp(++at, hierarchy.root, above)) continue;
+    is_found = snprintf(path, size, "%s%s/tasks", hierarchy.mount, at + above) < (int)size;
+  }
+  if (own) fclose(own);
+  return is_found;
+}
+
+size_t groups_to_enter(const struct spec *spec, struct doorway *groups) {
+  static char names[CELL_MAX_CGROUPS][2][PATH_MAX];
+  for (size_t i = 0; i < spec->cgroup_count; i++) {
+    char *enter = names[i][0], *leave = names[i][1];
+    snprintf(enter, PATH_MAX, "%s/tasks", spec->cgroups[i]);
+    bool is_unified = access(enter, F_OK);
+    if (!is_unified && !find_own(spec->cgroups[i], leave, PATH_MAX)) return 0;
+    groups[i] = is_unified ? (struct doorway){.enter = spec->cgroups[i]} : (struct doorway){.enter = enter, .leave = leave};
+  }
+  return spec->cgroup_count;
+}
+
+/* All of them have the same name. */
+static bool is_in_cgroups(const struct spec *spec, pid_t pid) {
+  static char line[PATH_MAX + 256];
+  const char *name = strrchr(spec->cgroups[0], '/');
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%d/cgroup", pid);
+  size_t count = 0;
+  FILE *all = fopen(path, "re");
+  while (all && fgets(line, sizeof line, all)) {
+    line[strcspn(line, "\n")] = 0;
+    const char *last = strrchr(line, '/');
+    if (last && !strcmp(last, name)) count++;
+  }
+  if (all) fclose(all);
+  return count == spec->cgroup_count;
+}
+
 void join_cgroups(const struct spec *spec, pid_t pid) {
   char number[16], path[PATH_MAX];
+  if (spec->cgroup_count && is_in_cgroups(spec, pid)) return;
   snprintf(number, sizeof number, "%d\n", pid);
   for (size_t i = 0; i < spec->cgroup_count; i++) {
     snprintf(path, sizeof path, "%s/cgroup.procs", spec->cgroups[i]);
     write_file(path, number);
-  }
-}
-
-/* Where this process is in the hierarchy that is mounted there; false if it is not known. */
-static bool find_own(const char *mount, char *path, size_t size) {
-  char line[PATH_MAX], control[PATH_MAX];
-  snprintf(control, sizeof control, "%s/cgroup.controllers", mount);
-  const char *hierarchy = access(control, F_OK) ? ":freezer:" : "0::";
-  FILE *own = fopen("/proc/self/cgroup", "re");
-  bool found = false;
-  while (own && !found && fgets(line, sizeof line, own)) {
-    const char *at = strstr(line, hierarchy);
-    if (!at) continue;
-    line[strcspn(line, "\n")] = 0;
-    found = snprintf(path, size, "%s%s/cgroup.procs", mount, at + strlen(hierarchy)) < (int)size;
-  }
-  if (own) fclose(own);
-  return found;
-}
-
-void keep_cgroups_quick(const char *mount, unsigned milliseconds) {
-  char path[PATH_MAX];
-  int fd = find_own(mount, path, sizeof path) ? open(path, O_WRONLY | O_CLOEXEC) : -1;
-  for (unsigned i = 0; fd >= 0 && i < milliseconds; i++) {
-    if (pwrite(fd, "0", 1, 0) < 0) return; /* 0 is the process that writes: it goes where it is */
-    usleep(1000);
   }
 }
 

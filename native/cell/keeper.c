@@ -19,15 +19,15 @@
 #include <time.h>
 #include <unistd.h>
 
-enum kind { RUN, JOB, PREPARE, DISMISS, KILL, QUICKEN };
+enum kind { RUN, JOB, PREPARE, DISMISS, KILL };
 
 #define MOST_CHILDREN 1024
 #define MOST_READY 8
 #define MOST_ARGUMENTS 4096
 #define MOST_BYTES (16 << 20)
 #define KEPT_OUTPUT (64 << 10)
+#define KEPT_READY 2    /* one dumps while the other waits to restore */
 #define REST_MS 30      /* after a job, before the next worker is loaded: who goes on at once has the CPUs */
-#define QUICK_MS 80     /* from the beginning of an operation until what it restores enters its cgroups */
 #define PATIENCE_MS 30000 /* a worker keeps the host's mounts busy, so it does not wait for ever */
 
 struct request {
@@ -53,12 +53,10 @@ struct child {
 static struct child *children[MOST_CHILDREN];
 static size_t child_count;
 static struct child *ready[MOST_READY];
-static size_t ready_count, wanted;
+static size_t ready_count;
 static char *worker_arguments[MOST_ARGUMENTS + 1];
 static int worker_argument_count;
-static long last_job;
-static long quick_until;
-static pid_t quickener;
+static long last_work; /* when a job was given or done */
 
 static long now_ms(void) {
   struct timespec time;
@@ -194,8 +192,8 @@ static void dismiss_workers(void) {
   }
 }
 
-static void load_workers(void) {
-  while (worker_argument_count && ready_count < wanted && child_count < MOST_CHILDREN)
+static void load_workers(size_t count) {
+  while (worker_argument_count && ready_count < count && child_count < MOST_CHILDREN)
     ready[ready_count++] = start(NULL, become_worker);
 }
 
@@ -214,19 +212,7 @@ static void give_job(const struct request *request) {
   write_all(worker->input, request->arguments, request->arguments_length);
   write_all(worker->input, &request->input_length, sizeof request->input_length);
   write_all(worker->input, request->input, request->input_length);
-  last_job = now_ms();
-}
-
-static void quicken_cgroups(void) {
-  if (now_ms() < quick_until - QUICK_MS / 2) return;
-  quick_until = now_ms() + QUICK_MS;
-  if (quickener > 0) waitpid(quickener, NULL, WNOHANG);
-  struct spec spec = {0};
-  parse_options(&spec, worker_argument_count, worker_arguments);
-  if (!spec.cgroup_count || (quickener = fork()) != 0) return;
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  keep_cgroups_quick(spec.cgroups[0], QUICK_MS);
-  _exit(0);
+  last_work = now_ms();
 }
 
 static void prepare_workers(const struct request *request) {
@@ -234,9 +220,8 @@ static void prepare_workers(const struct request *request) {
   free(kept);
   kept = memcpy(malloc(request->arguments_length + 1), request->arguments, request->arguments_length + 1);
   worker_argument_count = split(worker_arguments, kept, request->arguments_length);
-  wanted = request->id < MOST_READY ? request->id : MOST_READY;
-  load_workers();
-  last_job = now_ms();
+  load_workers(request->id < MOST_READY ? request->id : MOST_READY);
+  last_work = now_ms();
 }
 
 static void kill_child(uint32_t id) {
@@ -255,7 +240,6 @@ static void serve(void) {
     case PREPARE: prepare_workers(&request); break;
     case DISMISS: dismiss_workers(); break;
     case KILL: kill_child(request.id); break;
-    case QUICKEN: quicken_cgroups(); break;
     default: die_usage("not a kind of request", NULL);
   }
   free(request.arguments);
@@ -269,6 +253,7 @@ static void answer_early(struct child *child) {
   if (!strncmp(child->out.text, "failed", 6)) return; /* what it says besides comes by its end */
   child->answered = true;
   answer(child, 0);
+  last_work = now_ms();
 }
 
 static bool is_ready(const struct child *child, size_t *at) {
@@ -296,19 +281,27 @@ static void forget(size_t index) {
   children[index] = children[--child_count];
 }
 
+static bool is_working(void) {
+  for (size_t i = 0; i < child_count; i++)
+    if (children[i]->id && children[i]->input >= 0 && !children[i]->answered) return true;
+  return false;
+}
+
 static int until_next_step(void) {
-  long since = now_ms() - last_job;
-  if (ready_count < wanted && child_count < MOST_CHILDREN && since < PATIENCE_MS)
+  long since = now_ms() - last_work;
+  bool lacks_some = worker_argument_count && ready_count < KEPT_READY && child_count < MOST_CHILDREN;
+  /* While one works, loading another would only slow it down, if there is one left for what comes next. */
+  if (lacks_some && since < PATIENCE_MS && !(ready_count && is_working()))
     return since >= REST_MS ? 0 : (int)(REST_MS - since);
   if (ready_count) return since >= PATIENCE_MS ? 0 : (int)(PATIENCE_MS - since);
   return -1;
 }
 
 static void take_step(void) {
-  if (now_ms() - last_job >= PATIENCE_MS)
+  if (now_ms() - last_work >= PATIENCE_MS)
     dismiss_workers();
   else
-    load_workers();
+    load_workers(KEPT_READY);
 }
 
 int run_keeper(void) {

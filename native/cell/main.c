@@ -104,14 +104,19 @@ void require_cell(const struct spec *spec) {
     die_usage("needs --env --dev --layer --id-base --id-count", NULL);
 }
 
+static long plain_clone3(struct clone_args *args, size_t size) {
+  return syscall(SYS_clone3, args, size);
+}
+
 /* Each cell's mounts belong to its own user namespace, so the mount namespace is
  * unshared by the child later, when the parent has staged what goes into it. */
-static pid_t clone_cell(void) {
+static pid_t clone_cell(const struct spec *spec) {
   struct clone_args args = {
       .flags = CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWNET,
       .exit_signal = SIGCHLD,
   };
-  pid_t pid = (pid_t)syscall(SYS_clone3, &args, sizeof args);
+  struct doorway groups[MOST_GROUPS];
+  pid_t pid = (pid_t)clone_into(groups, groups_to_enter(spec, groups), &args, sizeof args, plain_clone3);
   if (pid < 0) die("clone3", "user, pid, ipc, uts and network namespaces");
   return pid;
 }
@@ -136,7 +141,7 @@ static int create(const struct spec *spec) {
   int go[2], report[2];
   if (pipe2(go, O_CLOEXEC) || pipe2(report, O_CLOEXEC)) die("pipe2", "child");
   enter_private_mounts();
-  pid_t pid = clone_cell();
+  pid_t pid = clone_cell(spec);
   if (pid == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* until the agent runs: a killed helper leaves nothing */
     char ready;

@@ -75,6 +75,12 @@ static void provide_run(const struct spec *spec) {
   if (mount(spec->kdat, "/run", NULL, MS_BIND, NULL)) die("bind on /run", spec->kdat);
 }
 
+/* Where CRIU builds its mounts (see preload/mount-roots.c); it goes with the namespace. */
+static void provide_workplace(void) {
+  if (mkdir(CRIU_WORKPLACE, 0755) && errno != EEXIST) die("mkdir", CRIU_WORKPLACE);
+  if (mount("tmp", CRIU_WORKPLACE, "tmpfs", 0, "size=1m,mode=0755")) die("mount tmpfs on", CRIU_WORKPLACE);
+}
+
 struct criu {
   int socket;
   int process; /* a descriptor that becomes readable when it ends */
@@ -122,6 +128,19 @@ static void stage(const struct spec *spec, int user_namespace) {
   int dir = open(spec->env, O_PATH | O_DIRECTORY);
   if (dir < 0 || dup2(dir, WORK_DIRECTORY) < 0) die("open", spec->env);
   close(dir);
+}
+
+/* For preload/cgroups.c. */
+static void list_cgroups(const struct spec *spec) {
+  struct doorway groups[MOST_GROUPS];
+  size_t count = groups_to_enter(spec, groups);
+  FILE *list = fopen(CRIU_WORKPLACE "/cgroups", "we");
+  if (!list) die("create", CRIU_WORKPLACE "/cgroups");
+  for (size_t i = 0; i < count; i++) {
+    fprintf(list, "%s", groups[i].enter);
+    fprintf(list, groups[i].leave ? "\t%s\n" : "\n", groups[i].leave);
+  }
+  if (fclose(list)) die("write", CRIU_WORKPLACE "/cgroups");
 }
 
 static struct {
@@ -203,17 +222,18 @@ int run_worker(const struct spec *prepared, char **program) {
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   enter_private_mounts();
   provide_run(prepared);
+  provide_workplace();
   struct criu criu = start_criu(program, prepared->preload);
   int user_namespace = mapping_namespace(prepared);
   struct block arguments = read_block(), request = read_block();
   job.spec = *prepared;
-  job.spec.cgroup_count = 0; /* what was given so far is where the hierarchy is */
   parse_arguments(&job.spec, &arguments);
   if (job.spec.lock) hold_lock(job.spec.lock);
   bool restores = job.spec.layer_count > 0;
   if (restores) {
     require_cell(&job.spec);
     stage(&job.spec, user_namespace);
+    list_cgroups(&job.spec);
   }
   if (send(criu.socket, request.bytes, request.length, MSG_NOSIGNAL) != (ssize_t)request.length)
     die("send", "criu");

@@ -18,28 +18,21 @@ export async function introduce(
   record: EnvironmentRecord,
   instance: Instance,
 ): Promise<void> {
-  await using _connection = await introducedConnection(engine, record, instance)
+  await using connection = await connectTo(engine, record, instance)
+  await introduceOver(connection, engine, record)
 }
 
-/** The same, for a caller who has more to say to it. */
-export async function introducedConnection(
+export async function introduceOver(
+  connection: AgentConnection,
   engine: Engine,
   record: EnvironmentRecord,
-  instance: Instance,
-): Promise<AgentConnection> {
-  const connection = await connectTo(engine, record, instance)
+): Promise<void> {
   const { hostname, machineId } = identityOf(record)
   const { env, workdir: cwd } = record
-  try {
-    await Promise.all([
-      setIdentity(connection, { hostname, machineId }),
-      configure(connection, { env, cwd, shell: engine.settings.shell.program }),
-    ])
-    return connection
-  } catch (error) {
-    await connection.close()
-    throw error
-  }
+  await Promise.all([
+    setIdentity(connection, { hostname, machineId }),
+    configure(connection, { env, cwd, shell: engine.settings.shell.program }),
+  ])
 }
 
 /** Waits until the agent of a restored instance answers: it says hello when it runs. */

@@ -14,7 +14,6 @@ export async function runForkHooks(
   connection: AgentConnection,
   record: EnvironmentRecord,
 ): Promise<void> {
-  if (!(await hasHooks(connection))) return
   const script = `for hook in ${directory}/*; do
   [ -x "$hook" ] && [ -f "$hook" ] || continue
   "$hook" || { status=$?; echo "$hook ended with $status" >&2; exit 1; }
@@ -31,7 +30,7 @@ done`
 }
 
 /** Most forks have none, and a look costs less than a shell. */
-async function hasHooks(connection: AgentConnection): Promise<boolean> {
+export async function hasForkHooks(connection: AgentConnection): Promise<boolean> {
   try {
     return (await statFile(connection, directory)).type === 'directory'
   } catch (error) {

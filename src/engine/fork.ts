@@ -9,10 +9,10 @@ import type { Lease } from '../store/leases.ts'
 import type { ReadySpare } from '../store/spares.ts'
 import { killPoint } from '../system/kill-points.ts'
 import { type Stopwatch, stopwatch } from '../system/stopwatch.ts'
-import { introducedConnection } from './agents.ts'
+import { connectTo, introduceOver } from './agents.ts'
 import type { Engine } from './engine.ts'
 import { forkDraft } from './fork-draft.ts'
-import { runForkHooks } from './fork-hooks.ts'
+import { hasForkHooks, runForkHooks } from './fork-hooks.ts'
 import { hostnameOf, identityOf } from './identity.ts'
 import { remove } from './remove.ts'
 import { requireReady } from './restore.ts'
@@ -117,12 +117,12 @@ async function makeOne(
   const watch = stopwatch()
   killPoint('fork:begun')
   try {
-    const meet = (instance: Instance) => introduced(engine, record, instance)
-    const { instance, connection } =
+    const meet = (instance: Instance) => introduce(engine, record, instance)
+    const { instance, connection, hasHooks } =
       (spare && (await watch.measure('wake', () => runSpare(engine, record, spare, meet)))) ??
       (await materialize(engine, record, snapshot, watch))
     await using _connection = connection
-    await watch.measure('hooks', () => runForkHooks(connection, record))
+    if (hasHooks) await watch.measure('hooks', () => runForkHooks(connection, record))
     killPoint('fork:alive')
     return store.transaction(() => {
       store.journal.finish(operation, { phases: watch.phases })
@@ -157,14 +157,25 @@ function begin(engine: Engine, draft: EnvironmentRecord, snapshot: SnapshotRecor
 interface Met {
   readonly instance: Instance
   readonly connection: AgentConnection
+  readonly hasHooks: boolean
 }
 
-async function introduced(
+async function introduce(
   engine: Engine,
   record: EnvironmentRecord,
   instance: Instance,
 ): Promise<Met> {
-  return { instance, connection: await introducedConnection(engine, record, instance) }
+  const connection = await connectTo(engine, record, instance)
+  try {
+    const [hasHooks] = await Promise.all([
+      hasForkHooks(connection),
+      introduceOver(connection, engine, record),
+    ])
+    return { instance, connection, hasHooks }
+  } catch (error) {
+    await connection.close()
+    throw error
+  }
 }
 
 async function materialize(
@@ -181,5 +192,5 @@ async function materialize(
     }),
   )
   engine.store.environments.update(record.id, { instance })
-  return await watch.measure('introduce', () => introduced(engine, record, instance))
+  return await watch.measure('introduce', () => introduce(engine, record, instance))
 }

@@ -12,6 +12,17 @@ const fp = await home.open()
 
 const mib = 2 ** 20
 
+/** Forks until it may no more. */
+const forking = `
+import os, time
+try:
+    while os.fork() > 0:
+        pass
+except BlockingIOError:
+    pass
+time.sleep(600)
+`
+
 describe('processes', () => {
   test('a fork bomb ends at the limit, and the host and other environments go on', async () => {
     const bombed = await fp.create({ limits: { pids: 64 } })
@@ -42,6 +53,19 @@ describe('processes', () => {
     await fill.signal('SIGKILL')
     await expect.poll(async () => (await env.stats()).processes, patiently).toBeLessThan(24)
     expect((await env.exec(['echo', 'again'], { mode: 'process' })).stdout).toBe('again\n')
+  })
+
+  test('an environment at its limit is branched, and the branch is at its limit, too', async () => {
+    const env = await fp.create({ limits: { pids: 12 } })
+    await env.files.write('/root/fill.py', forking)
+    await env.exec('python3 /root/fill.py &')
+    await expect.poll(async () => (await env.stats()).processes, patiently).toBe(12)
+    const taken = await env.snapshot()
+    const [copy] = await taken.fork(1)
+    expect(await copy?.stats()).toMatchObject({ processes: 12, processLimit: 12 })
+    await env.restore(taken)
+    expect(await env.stats()).toMatchObject({ processes: 12, processLimit: 12 })
+    await expect(env.exec(['true'], { mode: 'process' })).rejects.toBeInstanceOf(ResourceError)
   })
 })
 

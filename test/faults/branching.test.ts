@@ -48,6 +48,10 @@ async function expectCounting(env: Environment): Promise<void> {
   expect((await env.exec('kill -USR1 $$; echo $X; kill -0 $job')).stdout).toBe('trapped\nkept\n')
 }
 
+/** CRIU builds mounts below such a directory, and leaves it behind if it is killed. */
+const criusDirectories = (): string[] =>
+  readdirSync('/tmp').filter((name) => name.startsWith('.criu'))
+
 const failureOf = (work: Promise<unknown>): Promise<unknown> =>
   work.then(
     () => 'it succeeded',
@@ -101,6 +105,7 @@ describe('CRIU killed half-way', () => {
       await startCounting(env)
       const taken = await env.snapshot()
       await env.exec('later=yes')
+      const before = criusDirectories()
       const kill = killCriu(home, 'restore', whenPassed(ms))
       expect(await failureOf(env.restore(taken))).toBeInstanceOf(BackendError)
       await kill
@@ -108,6 +113,7 @@ describe('CRIU killed half-way', () => {
       expect((await env.exec('ip route show default')).stdout).toContain('eth0')
       await expectCounting(env)
       await expectTidy(home, fp)
+      expect(criusDirectories()).toEqual(before)
     },
   )
 

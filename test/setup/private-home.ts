@@ -1,6 +1,7 @@
 // Every test run gets a Forkpoint home of its own, and must leave nothing of it
 // behind: no process, mount, loop device, cgroup or network interface.
-import { appendFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   describeLeftover,
@@ -13,19 +14,16 @@ import {
 /** Outside /tmp, which is often a tmpfs: layers and images are written here. */
 const homePrefix = '/var/tmp/forkpoint-test-'
 
-export default function setup(): () => Promise<void> {
+export default async function setup(): Promise<() => Promise<void>> {
+  await removeHomesOfKilledRuns()
   const sharedHome = process.env.FORKPOINT_HOME ?? '/var/lib/forkpoint'
   process.env.FORKPOINT_RUNTIME ??= `${sharedHome}/runtime`
-  const home = mkdtempSync(homePrefix)
+  const home = mkdtempSync(`${homePrefix}${process.pid}-`)
   process.env.FORKPOINT_HOME = home
 
   return async function teardown() {
     const leftovers = await settledLeftovers(home)
-    const stuck = await removeLeftovers(leftovers)
-    if (stuck.length === 0) {
-      removeHomeFurniture(home)
-      rmSync(home, { recursive: true, force: true })
-    }
+    const stuck = await removeHome(home, leftovers)
     if (leftovers.length === 0) return
     const report = leftovers.map(describeLeftover)
     noteForClosingLines(report)
@@ -35,6 +33,28 @@ export default function setup(): () => Promise<void> {
       ),
     )
   }
+}
+
+/** A run that was killed has cleaned up nothing; its pid is in the name of its home. */
+async function removeHomesOfKilledRuns(): Promise<void> {
+  const parent = dirname(homePrefix)
+  for (const name of readdirSync(parent)) {
+    const home = join(parent, name)
+    const pid = home.startsWith(homePrefix) && /^\d+/.exec(home.slice(homePrefix.length))?.[0]
+    if (!pid || existsSync(`/proc/${pid}`)) continue
+    console.log(`removing ${home}: the run that made it was killed`)
+    const stuck = await removeHome(home, findLeftovers(home))
+    for (const line of stuck) console.log(`  ${line}`)
+  }
+}
+
+/** Returns what would not go; then the directory stays as well. */
+async function removeHome(home: string, leftovers: Leftover[]): Promise<string[]> {
+  const stuck = await removeLeftovers(leftovers)
+  if (stuck.length > 0) return stuck
+  removeHomeFurniture(home)
+  rmSync(home, { recursive: true, force: true })
+  return []
 }
 
 const patienceMs = 5_000

@@ -67,7 +67,7 @@ export async function capture(
   const { places, settings, workers } = native
   const cgroups = native.cgroups(id, instance.slot)
   const images = join(places.snapshot(snapshot), 'images')
-  workers.prepare()
+  workers.prepare(2)
   refuseTraced(cgroups[0] ?? '')
   // What CRIU restores reads some of them as the sandbox's root.
   await mkdir(images, { recursive: true, mode: 0o711 })
@@ -76,7 +76,6 @@ export async function capture(
   await watch.measure('judge', judge)
   const frozenAt = performance.now()
   await watch.measure('freeze', () => freeze(cgroups))
-  workers.expectRestore()
   killPoint('snapshot:frozen')
   const [verdicts, { watchesByHandle }] = await Promise.all([
     // Begun first: what processes map is read before CRIU adds code of its own to it.

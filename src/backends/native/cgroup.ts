@@ -29,8 +29,17 @@ export async function makeCgroups(
 ): Promise<string[]> {
   const dirs = cgroupDirs(layout, key, id)
   for (const dir of dirs) await makeCgroup(layout, dir)
-  for (const [file, value] of limitFiles(layout, key, id, limits)) await writeLimit(file, value)
+  await setLimits(layout, key, id, limits)
   return dirs
+}
+
+export async function setLimits(
+  layout: CgroupLayout,
+  key: string,
+  id: string,
+  limits: Limits,
+): Promise<void> {
+  for (const [file, value] of limitFiles(layout, key, id, limits)) await writeLimit(file, value)
 }
 
 /** The last environment of this home may be removing the groups above at the same moment. */

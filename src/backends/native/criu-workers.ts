@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import type { CriuCommand } from './criu.ts'
-import { type Ended, keeperDismiss, keeperJob, keeperPrepare, keeperQuicken } from './keeper.ts'
+import { type Ended, keeperDismiss, keeperJob, keeperPrepare } from './keeper.ts'
 import { nativeProgram } from './native-program.ts'
 
 /**
@@ -8,9 +8,6 @@ import { nativeProgram } from './native-program.ts'
  * call (30 ms) if not. Each worker gets this directory as its /run.
  */
 const kernelData = '/dev/shm/forkpoint-criu'
-
-/** One dumps while the other gets ready to restore. */
-const mostReady = 2
 
 export interface Job {
   /** options of a worker's job, see native/cell/worker.c */
@@ -22,33 +19,24 @@ export interface Job {
 /** CRIU processes that are loaded ahead of the jobs they will do, one each. */
 export interface CriuWorkers {
   /** At the beginning of an operation: loads as many as it needs, and returns at once. */
-  prepare(): void
-  /** Something will soon be restored into cgroups; until then others wait some milliseconds for them. */
-  expectRestore(): void
+  prepare(count: number): void
   run(job: Job): Promise<Ended>
   /** Ends those that wait, as they hold on to what is mounted now. */
   dismiss(): void
 }
 
-/** `hierarchy` is where the cgroups are mounted that freeze. */
 export function criuWorkers(
   criu: () => CriuCommand,
   ids: { readonly base: number; readonly count: number },
-  hierarchy: string | null,
 ): CriuWorkers {
-  const prepare = (): void => {
+  const prepare = (count: number): void => {
     mkdirSync(kernelData, { recursive: true, mode: 0o711 })
     const words = ['worker', '--kdat', kernelData, '--id-base', String(ids.base)]
     words.push('--id-count', String(ids.count), '--preload', nativeProgram('preload.so'))
-    if (hierarchy !== null) words.push('--cgroup', hierarchy)
-    keeperPrepare([...words, '--', ...criu()], mostReady)
+    keeperPrepare([...words, '--', ...criu()], count)
   }
   return {
     prepare,
-    expectRestore: () => {
-      prepare()
-      keeperQuicken()
-    },
     run: (job) => keeperJob(job.args, job.request),
     dismiss: keeperDismiss,
   }

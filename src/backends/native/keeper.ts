@@ -8,7 +8,7 @@ import { nativeProgram } from './native-program.ts'
  */
 
 /** As in native/cell/keeper.c. */
-const kinds = { run: 0, job: 1, prepare: 2, dismiss: 3, kill: 4, quicken: 5 } as const
+const kinds = { run: 0, job: 1, prepare: 2, dismiss: 3, kill: 4 } as const
 
 export interface Ended {
   /** null if it was ended by a signal */
@@ -47,14 +47,9 @@ export function keeperJob(words: readonly string[], request: Uint8Array): Promis
   return ask('job', words, request)
 }
 
-/** Workers are started with these words, and so many of them are kept ready. */
+/** Workers are started with these words, from now on; so many are wanted at once. */
 export function keeperPrepare(words: readonly string[], count: number): void {
   send(keeper(), 'prepare', count, words, Buffer.alloc(0))
-}
-
-/** Cgroups can be entered without delay for a while. */
-export function keeperQuicken(): void {
-  send(keeper(), 'quicken', 0, [], Buffer.alloc(0))
 }
 
 /** Ends the workers that wait. */

@@ -1,11 +1,11 @@
-import type { EnvironmentRecord } from '../../model/environment.ts'
+import type { EnvironmentRecord, Limits } from '../../model/environment.ts'
 import { BackendError } from '../../model/errors.ts'
 import { killPoint } from '../../system/kill-points.ts'
 import { identify } from '../../system/process-identity.ts'
 import { writeFile } from '../../system/quick-fs.ts'
 import type { Identity } from '../backend.ts'
 import { type CellNet, type CellSpec, createCell, type Layer } from './cell.ts'
-import { makeCgroups } from './cgroup.ts'
+import { makeCgroups, setLimits } from './cgroup.ts'
 import { restore } from './criu.ts'
 import { makeDirectories, writeIdentity } from './environment-directory.ts'
 import { explained } from './host-failures.ts'
@@ -33,6 +33,8 @@ export interface Launch extends Pick<EnvironmentRecord, 'id' | 'limits' | 'net'>
   readonly slot?: number
   /** `frozen`: what is restored waits before its first instruction; absent: it runs */
   readonly start?: 'running' | 'frozen'
+  /** whether those images are sound, which is looked at while they are restored; absent: they are */
+  readonly check?: () => Promise<void>
 }
 
 type Agent = Pick<NativeInstance, 'process' | 'socket'>
@@ -40,21 +42,21 @@ type Agent = Pick<NativeInstance, 'process' | 'socket'>
 /** Brings one environment to life, beside whatever else is alive of it. */
 export async function launch(native: Native, spec: Launch): Promise<NativeInstance> {
   const { places, settings, layout } = native
-  if (spec.images !== null) native.workers.expectRestore()
+  if (spec.images !== null) native.workers.prepare(1)
   const making = 'making the directories of an environment'
   const slot = spec.slot ?? (await explained(making, () => takeSlot(places, spec.id)))
   const place = places.slot(spec.id, slot)
+  const group = cgroupName(spec.id, slot)
+  const roomy = spec.images === null ? spec.limits : withHelpers(spec.limits)
+  const cgroups = await makeCgroups(layout, places.key, group, roomy)
+  killPoint('launch:cgroups')
   await explained(making, async () => {
     await makeDirectories(place, settings.ids.base)
     if (spec.pages !== null) await linkAllPages(spec.pages, place.pages)
     await writeIdentity(place, spec.identity, settings.ids.base)
   })
   killPoint('launch:directories')
-  const [dev, cgroups] = await Promise.all([
-    ensureDevices(places),
-    makeCgroups(layout, places.key, cgroupName(spec.id, slot), spec.limits),
-  ])
-  killPoint('launch:cgroups')
+  const dev = await ensureDevices(places)
   const start = (net: CellNet | null): Promise<Agent> => {
     const cell: CellSpec = {
       ...{ dir: place.dir, dev, pages: place.pages, layers: spec.layers, cgroups, net },
@@ -62,11 +64,19 @@ export async function launch(native: Native, spec: Launch): Promise<NativeInstan
     }
     return spec.images === null
       ? startCell(place, cell)
-      : restoreCell(native, place, cell, spec.images, spec.start ?? 'running')
+      : restoreCell(native, place, cell, { ...spec, images: spec.images })
   }
   const { agent, net } = await linked(native, spec, place, start)
+  if (roomy !== spec.limits) await setLimits(layout, places.key, group, spec.limits)
   killPoint('launch:alive')
   return { kind: 'native', slot, ...agent, net, layers: spec.layers }
+}
+
+/** CRIU's own processes inside come on top of what is restored, which may be all that is allowed. */
+const mostHelpers = 16
+
+function withHelpers(limits: Limits): Limits {
+  return limits.pids === undefined ? limits : { ...limits, pids: limits.pids + mostHelpers }
 }
 
 /** With a network, a new link; the lease is held until its interface shows its address as taken. */
@@ -98,14 +108,16 @@ async function restoreCell(
   native: Native,
   place: EnvironmentPlaces,
   cell: CellSpec,
-  images: string,
-  start: 'running' | 'frozen',
+  { images, start = 'running', check }: Launch & { readonly images: string },
 ): Promise<Agent> {
   const lostLocks = await lostLocksOf(images)
-  const { pid, socket } = await restore(native.workers, cell, {
+  const restoring = restore(native.workers, cell, {
     ...{ images, socket: place.socket },
     start: lostLocks.length > 0 ? 'frozen' : start,
   })
+  const [checked] = await Promise.allSettled([check?.(), restoring])
+  if (checked.status === 'rejected') throw checked.reason
+  const { pid, socket } = await restoring
   if (lostLocks.length > 0) await retakeLocks(cell.cgroups[0] ?? '', lostLocks, start)
   const process = identify(pid)
   if (!process) throw new BackendError('the restored agent ended at once')

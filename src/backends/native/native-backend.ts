@@ -61,6 +61,10 @@ export function nativeBackend(context: BackendContext): Backend {
   // Under the lease: whoever gives the volume back looks for records under it, too.
   const open = () =>
     exclusively('volume', 'opening the volume', () => openVolume(places, settings.volume))
+  /** For what has a record already: the volume stays, but after a reboot it is not mounted. */
+  const reopen = async () => {
+    if (!(await volumeIsOpen(places))) await open()
+  }
 
   const launchTold = (spec: Launch) =>
     tellingFull(places.data, 'starting an environment', () => launch(native, spec))
@@ -83,24 +87,22 @@ export function nativeBackend(context: BackendContext): Backend {
     role,
     ...spec
   }: MaterializeSpec): Promise<Instance> {
-    native.workers.expectRestore()
-    await open()
+    await reopen()
     const image = imageOf(snapshot)
     const home = await currentHome(places.snapshot(snapshot.id))
-    if (role === 'copy') await verifyManifest(home)
     const images = await imagesFor(home, role)
     const instance = await launchTold({
       ...{ ...spec, layers: image.layers, replaces: replaces && fromRecord(replaces) },
       images: image.captured.includes('processes') ? images : null,
       pages: join(home, 'pages'),
+      ...(role === 'copy' && { check: () => verifyManifest(home) }),
     })
     return toRecord(instance)
   }
 
   async function prepare({ snapshot, ...spec }: PrepareSpec): Promise<Instance> {
-    await open()
+    await reopen()
     const home = await currentHome(places.snapshot(snapshot.id))
-    await verifyManifest(home)
     const images = await imagesFor(home, 'copy')
     const slot = await takeSlot(places, spec.id)
     const { layers } = imageOf(snapshot)
@@ -109,6 +111,7 @@ export function nativeBackend(context: BackendContext): Backend {
       return toRecord(
         await launch(native, {
           ...{ ...spec, layers, images, pages, slot, replaces: null, start: 'frozen' },
+          check: () => verifyManifest(home),
         }),
       )
     } catch (error) {
@@ -141,9 +144,7 @@ export function nativeBackend(context: BackendContext): Backend {
   return {
     name: 'native',
     capabilities,
-    ready: async () => {
-      if (!(await volumeIsOpen(places))) await open()
-    },
+    ready: reopen,
     files: viewFiles(native),
     validate: (source) => validateSource(source, mask),
     create,

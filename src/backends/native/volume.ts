@@ -1,9 +1,10 @@
-import { mkdir, open, rename, rm, stat, statfs } from 'node:fs/promises'
+import { mkdir, open, rename, rm, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BackendError, ResourceError } from '../../model/errors.ts'
 import { killPoint } from '../../system/kill-points.ts'
 import { pathExists } from '../../system/path-exists.ts'
+import { stat } from '../../system/quick-fs.ts'
 import type { Places } from './places.ts'
 import { mustRun, runTool } from './run-tool.ts'
 

@@ -70,7 +70,7 @@ describe('what was prepared', () => {
     const [named] = await taken.fork(1, { name: 'branch', labels: { role: 'try' } })
     if (!named) throw new Error('no fork')
     expect(named.id).toBe(spare?.environment)
-    expect(await stepsOf(named)).toEqual(['wake', 'hooks'])
+    expect(await stepsOf(named)).toEqual(['wake'])
     expect(await say(named, question)).toMatch(answer)
     expect(await say(named, 'hostname; cat /etc/hostname')).toBe('branch\nbranch')
     expect(JSON.parse(await say(named, 'cat /run/forkpoint/identity.json'))).toMatchObject({
@@ -81,7 +81,7 @@ describe('what was prepared', () => {
     await fp.sparesReady()
     const [unnamed] = await taken.fork()
     if (!unnamed) throw new Error('no fork')
-    expect(await stepsOf(unnamed)).toEqual(['wake', 'hooks'])
+    expect(await stepsOf(unnamed)).toEqual(['wake'])
     expect(await say(unnamed, 'hostname')).toBe(unnamed.id)
     const machineIds = await Promise.all(
       [env, named, unnamed].map((each) => say(each, 'cat /etc/machine-id')),
@@ -201,7 +201,7 @@ describe('a spare', () => {
     expect(await say(env, question)).toMatch(answer)
     const [made] = await taken.fork()
     if (!made) throw new Error('no fork')
-    expect(await stepsOf(made)).toEqual(['wake', 'materialize', 'introduce', 'hooks'])
+    expect(await stepsOf(made)).toEqual(['wake', 'materialize', 'introduce'])
     expect(await say(made, question)).toMatch(answer)
     await expectTidy(home, fp)
   })
