@@ -13,7 +13,8 @@ import { connectTo, introduceOver } from './agents.ts'
 import type { Engine } from './engine.ts'
 import { forkDraft } from './fork-draft.ts'
 import { hasForkHooks, runForkHooks } from './fork-hooks.ts'
-import { hostnameOf, identityOf } from './identity.ts'
+import { hostnameOf } from './identity.ts'
+import { materialize } from './materialize.ts'
 import { remove } from './remove.ts'
 import { requireReady } from './restore.ts'
 import { runSpare, takeForFork } from './spares/take.ts'
@@ -120,7 +121,7 @@ async function makeOne(
     const meet = (instance: Instance) => introduce(engine, record, instance)
     const { instance, connection, hasHooks } =
       (spare && (await watch.measure('wake', () => runSpare(engine, record, spare, meet)))) ??
-      (await materialize(engine, record, snapshot, watch))
+      (await make(engine, record, snapshot, watch))
     await using _connection = connection
     if (hasHooks) await watch.measure('hooks', () => runForkHooks(connection, record))
     killPoint('fork:alive')
@@ -178,18 +179,14 @@ async function introduce(
   }
 }
 
-async function materialize(
+async function make(
   engine: Engine,
   record: EnvironmentRecord,
   snapshot: SnapshotRecord,
   watch: Stopwatch,
 ): Promise<Met> {
   const instance = await watch.measure('materialize', () =>
-    engine.backend(record.backend).materialize({
-      ...{ id: record.id, limits: record.limits, net: record.net, snapshot },
-      ...{ identity: identityOf(record), replaces: null },
-      role: 'copy',
-    }),
+    materialize(engine, record, snapshot, { replaces: null, role: 'copy' }),
   )
   engine.store.environments.update(record.id, { instance })
   return await watch.measure('introduce', () => introduce(engine, record, instance))

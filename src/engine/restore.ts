@@ -6,7 +6,7 @@ import { killPoint } from '../system/kill-points.ts'
 import { type Stopwatch, stopwatch } from '../system/stopwatch.ts'
 import { greet, introduce } from './agents.ts'
 import type { Engine } from './engine.ts'
-import { identityOf } from './identity.ts'
+import { materialize } from './materialize.ts'
 import { retire } from './spares/discard.ts'
 import { runSpare, takeForRestore } from './spares/take.ts'
 import { afterRestore } from './spares/wants.ts'
@@ -65,7 +65,7 @@ export async function exchange(
     }
     const next =
       (spare && (await watch.measure('wake', () => runSpare(engine, record, spare, meet)))) ??
-      (await materialize(engine, record, snapshot, watch))
+      (await make(engine, record, snapshot, watch))
     killPoint(`${kind}:alive`)
     const exchanged = store.transaction(() => {
       store.journal.finish(operation, { phases: watch.phases })
@@ -82,18 +82,14 @@ export async function exchange(
   }
 }
 
-async function materialize(
+async function make(
   engine: Engine,
   record: EnvironmentRecord,
   snapshot: SnapshotRecord,
   watch: Stopwatch,
 ): Promise<Instance> {
   const next = await watch.measure('materialize', () =>
-    engine.backend(record.backend).materialize({
-      ...{ id: record.id, limits: record.limits, net: record.net, snapshot },
-      ...{ identity: identityOf(record), replaces: record.instance },
-      role: 'copy',
-    }),
+    materialize(engine, record, snapshot, { replaces: record.instance, role: 'copy' }),
   )
   await watch.measure('settle', () => settle(engine, record, next, snapshot))
   return next

@@ -7,8 +7,8 @@ import type { Operation } from '../store/journal.ts'
 import { killPoint } from '../system/kill-points.ts'
 import { closeConnections, greet } from './agents.ts'
 import type { Engine } from './engine.ts'
-import { identityOf } from './identity.ts'
 import { type LiveRecord, liveRecord } from './liveness.ts'
+import { materialize } from './materialize.ts'
 import { retire } from './spares/discard.ts'
 import { afterSnapshot } from './spares/wants.ts'
 
@@ -176,20 +176,18 @@ async function succeed(
 ): Promise<{ next: Instance; ended: Taken }> {
   const backend = engine.backend(record.backend)
   const began = performance.now()
-  const next = await backend.materialize({
-    ...{ id: record.id, limits: record.limits, net: record.net },
-    ...{ snapshot: taken, identity: identityOf(record), replaces: record.instance },
-    role: 'successor',
+  const next = await materialize(engine, record, taken, {
+    ...{ replaces: record.instance, role: 'successor' },
   })
-  const materialize = { name: 'materialize', ms: since(began) }
+  const made = { name: 'materialize', ms: since(began) }
   const alive = performance.now()
   await greet(engine, record, next)
   if (record.status === 'paused') await backend.pause(record.id, next)
   const swap = { name: 'swap', ms: since(alive) }
   const { pauseMs, phases } = taken.timing
   const timing = {
-    ...{ totalMs: 0, pauseMs: Math.round((pauseMs + materialize.ms) * 100) / 100 },
-    phases: [...phases, materialize, swap],
+    ...{ totalMs: 0, pauseMs: Math.round((pauseMs + made.ms) * 100) / 100 },
+    phases: [...phases, made, swap],
   }
   return { next, ended: { ...taken, timing } }
 }

@@ -7,6 +7,7 @@ import { placesOf } from '../../src/backends/native/places.ts'
 import { BackendError, type Environment, ForkpointError, type Snapshot } from '../../src/index.ts'
 import { agentPid } from '../support/cell-processes.ts'
 import { hasWritten, killCriu, whenPassed } from '../support/criu-process.ts'
+import { failureOf } from '../support/failure-of.ts'
 import { patiently } from '../support/patiently.ts'
 import { expectNothing } from '../support/remains.ts'
 import { TestHome } from '../support/test-home.ts'
@@ -51,12 +52,6 @@ async function expectCounting(env: Environment): Promise<void> {
 /** CRIU builds mounts below such a directory, and leaves it behind if it is killed. */
 const criusDirectories = (): string[] =>
   readdirSync('/tmp').filter((name) => name.startsWith('.criu'))
-
-const failureOf = (work: Promise<unknown>): Promise<unknown> =>
-  work.then(
-    () => 'it succeeded',
-    (error: unknown) => error,
-  )
 
 describe('CRIU killed half-way', () => {
   test.each([10, 20, 60])(

@@ -4,6 +4,7 @@ import { statfsSync } from 'node:fs'
 import { afterAll, expect, test } from 'vitest'
 import { placesOf } from '../../src/backends/native/places.ts'
 import { ResourceError } from '../../src/index.ts'
+import { failureOf } from '../support/failure-of.ts'
 import { TestHome } from '../support/test-home.ts'
 
 // Spares would take and give back space meanwhile.
@@ -30,10 +31,7 @@ test('at whatever step of a snapshot the disk is full, the environment goes on',
   for (let blocks = -12; blocks < 40 && succeeded < 2; blocks += 1) {
     await env.exec(`x=${blocks}`)
     await filler.exec(`fallocate -l ${freeBytes() - needed - blocks * block} /root/big`)
-    const failure = await env.snapshot().then(
-      () => null,
-      (error: unknown) => error,
-    )
+    const failure = await failureOf(env.snapshot())
     await filler.exec('rm -f /root/big')
     if (failure === null) succeeded += 1
     else {

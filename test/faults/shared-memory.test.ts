@@ -6,6 +6,7 @@ import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { placesOf } from '../../src/backends/native/places.ts'
 import type { Environment, Snapshot } from '../../src/index.ts'
 import { ResourceError } from '../../src/index.ts'
+import { failureOf } from '../support/failure-of.ts'
 import { runProgram } from '../support/run-program.ts'
 import { TestHome } from '../support/test-home.ts'
 import { expectTidy } from '../support/tidiness.ts'
@@ -74,10 +75,7 @@ test('at whatever step of sharing the disk is full, the environment goes on', as
   let [failed, succeeded] = [0, 0]
   for (let left = needed - mib; succeeded < 1; left += mib / 4) {
     await filler.exec(`fallocate -l ${free() - left} /root/big`)
-    const failure = await env.snapshot().then(
-      () => null,
-      (error: unknown) => error,
-    )
+    const failure = await failureOf(env.snapshot())
     await filler.exec('rm -f /root/big')
     if (failure === null) succeeded += 1
     else {

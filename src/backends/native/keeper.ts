@@ -102,13 +102,14 @@ function start(): Keeper {
   })
   const over = (why: string) => {
     if (current?.child === child) current = undefined
-    const error = new BackendError(`the process that starts others ended: ${words.trim() || why}`, {
-      remedy: 'run `forkpoint doctor`',
+    const lastWords = words.trim() || why
+    const error = new BackendError(`the helper that starts processes ended: ${lastWords}`, {
+      remedy: 'try again; if it was killed once more, see `dmesg` for a lack of memory',
     })
     for (const { reject } of waiting.values()) reject(error)
     waiting.clear()
   }
-  child.once('close', () => over('it said nothing'))
+  child.once('close', (code, signal) => over(signal ? `killed by ${signal}` : `exit code ${code}`))
   child.once('error', (error) => over(error.message))
   child.stdin.on('error', () => {})
   hold(child, 'unref')
