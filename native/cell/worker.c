@@ -98,6 +98,8 @@ static struct criu start_criu(char **program, const char *preload) {
     if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
       die("dup2", "/dev/null");
     if (preload && setenv("LD_PRELOAD", preload, 1)) die("setenv", preload);
+    /* Otherwise symbols are looked up during the job, in each of its processes anew. */
+    if (setenv("LD_BIND_NOW", "1", 1)) die("setenv", "LD_BIND_NOW");
     char number[16];
     snprintf(number, sizeof number, "%d", ends[1]);
     char *argv[64];

@@ -147,11 +147,11 @@ function typical(
   return Number.isNaN(value) ? null : value
 }
 
-/** The larger of what the machine lost and what the processes have: the first is noisy. */
+/** The larger of what the machine lost and what is charged to them: the first is noisy. */
 function fanoutMemory({ fanout }: Groups): number | null {
   const lost = typical(fanout, session, 'memory less available', 100)
-  const held = typical(fanout, session, 'private memory', 100)
-  return lost === null || held === null ? null : Math.max(lost, held)
+  const charged = typical(fanout, session, 'memory charged', 100)
+  return lost === null || charged === null ? null : Math.max(lost, charged)
 }
 
 function forkAt(size: readonly Series[] | undefined, mb: number): readonly number[] {

@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import type { OpenOptions } from '../index.ts'
-import { BenchHome } from './bench-home.ts'
+import { BenchHome, removeKilledRuns } from './bench-home.ts'
 import type { Bench } from './groups/bench.ts'
 import { measureChain } from './groups/chain.ts'
 import { measureFanout } from './groups/fanout.ts'
@@ -8,6 +8,7 @@ import { measureOperations } from './groups/operations.ts'
 import { measureSize } from './groups/size.ts'
 import { measureSoak } from './groups/soak.ts'
 import { availableBytes, describeMachine } from './machine.ts'
+import { quickCriu } from './peers/quick-criu.ts'
 import { type BenchOptions, type Plan, planOf } from './plan.ts'
 import { judge } from './promises.ts'
 import type { GroupName, Missing, Results, Series } from './results.ts'
@@ -45,11 +46,15 @@ async function measure(plan: Plan, open: OpenOptions, follower: Follower): Promi
   await using stack = new AsyncDisposableStack()
   const dir = mkdtempSync('/var/tmp/fp-bench-')
   stack.defer(() => rmSync(dir, { recursive: true, force: true }))
+  const memory = mkdtempSync('/dev/shm/fp-bench-')
+  stack.defer(() => rmSync(memory, { recursive: true, force: true }))
+  await removeKilledRuns(open)
   const home = stack.use(new BenchHome(open))
   const missing: Missing[] = []
   const failed: Missing[] = []
   const bench: Bench = {
     ...{ plan, dir, home: home.path, criu: home.criu },
+    quickCriu: quickCriu(dir, home.criu, memory),
     cold: await home.openCold(),
     warm: await home.openWarm(),
     say: (doing) => {

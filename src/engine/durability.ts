@@ -1,4 +1,5 @@
 import type { SnapshotRecord } from '../model/snapshot.ts'
+import type { Lease } from '../store/leases.ts'
 import { isAlive } from '../system/process-identity.ts'
 import type { Engine } from './engine.ts'
 
@@ -9,6 +10,12 @@ export interface Flushes {
   /** Begins in a moment: who goes on at once does not have to share the disk. */
   startSoon(snapshot: SnapshotRecord): void
   all(): Promise<void>
+}
+
+interface Soon {
+  readonly snapshot: SnapshotRecord
+  readonly timer: NodeJS.Timeout
+  readonly lease: Lease | undefined
 }
 
 const restMs = 200
@@ -26,9 +33,11 @@ export function resumeFlushes({ store, flushes }: Engine): void {
 
 export function flushes(engine: () => Pick<Engine, 'backend' | 'store' | 'events'>): Flushes {
   const pending = new Map<string, Promise<void>>()
-  const flush = async (snapshot: SnapshotRecord): Promise<void> => {
+  const flush = async (snapshot: SnapshotRecord, own: Lease | undefined): Promise<void> => {
     const { backend, store, events } = engine()
-    await using _lease = await store.leases.acquire(leaseOf(snapshot), 'flush')
+    // Another process may have much to write.
+    const patience = { timeoutMs: Number.POSITIVE_INFINITY }
+    await using _lease = own ?? (await store.leases.acquire(leaseOf(snapshot), 'flush', patience))
     if (store.snapshots.get(snapshot.id)?.durable !== false) return
     const { filesBytes } = await backend(snapshot.backend).flush(snapshot)
     store.transaction(() => {
@@ -39,13 +48,14 @@ export function flushes(engine: () => Pick<Engine, 'backend' | 'store' | 'events
     })
     events.emit({ type: 'durable', snapshot: snapshot.id, at: Date.now() })
   }
-  const soon = new Map<string, { snapshot: SnapshotRecord; timer: NodeJS.Timeout }>()
+  const soon = new Map<string, Soon>()
   const start = (snapshot: SnapshotRecord): Promise<void> => {
-    clearTimeout(soon.get(snapshot.id)?.timer)
-    soon.delete(snapshot.id)
     const known = pending.get(snapshot.id)
     if (known) return known
-    const started = flush(snapshot).finally(() => pending.delete(snapshot.id))
+    const begun = soon.get(snapshot.id)
+    clearTimeout(begun?.timer)
+    soon.delete(snapshot.id)
+    const started = flush(snapshot, begun?.lease).finally(() => pending.delete(snapshot.id))
     pending.set(snapshot.id, started)
     // A flush that fails leaves the snapshot as it is, not durable; those who wait are told.
     started.catch(() => {})
@@ -54,8 +64,10 @@ export function flushes(engine: () => Pick<Engine, 'backend' | 'store' | 'events
   return {
     start,
     startSoon: (snapshot) => {
+      // From now on, so that no other process takes it for one that was left behind.
+      const lease = engine().store.leases.tryAcquire(leaseOf(snapshot), 'flush')
       const timer = setTimeout(() => void start(snapshot), restMs)
-      soon.set(snapshot.id, { snapshot, timer })
+      soon.set(snapshot.id, { snapshot, timer, lease })
     },
     all: async () => {
       for (const { snapshot } of [...soon.values()]) void start(snapshot)

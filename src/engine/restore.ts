@@ -73,7 +73,8 @@ export async function exchange(
     })
     killPoint(`${kind}:committed`)
     await engine.connections.close(id)
-    if (record.instance) engine.background.start(backend.end(id, record.instance))
+    const { instance } = record
+    if (instance) engine.background.startSoon(() => backend.end(id, instance))
     return exchanged
   } catch (error) {
     await retire(engine, record, record.instance)

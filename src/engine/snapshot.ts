@@ -74,7 +74,7 @@ async function takeAlone(
     const { next, ended } = await succeed(engine, draft, taken)
     const ready = commit(engine, draft, ended, next)
     killPoint('snapshot:committed')
-    engine.background.start(engine.backend(record.backend).end(id, record.instance))
+    engine.background.startSoon(() => engine.backend(record.backend).end(id, record.instance))
     return ready
   } catch (error) {
     await undo(engine, draft)

@@ -14,6 +14,7 @@ export interface Bench {
   /** a directory for everything else */
   readonly dir: string
   readonly criu: string
+  readonly quickCriu: string
   /** tells what is done next; throws once the user wants an end */
   readonly say: (doing: string) => void
   /** notes what is not here to be measured, and why */

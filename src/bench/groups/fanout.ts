@@ -52,13 +52,20 @@ async function measureForks(
     recorder.add(subject('fork, per copy'), 'ms', ms / count)
     await checkIdentities(forks)
     for (const fork of forks) await pythonSession(sessionMb).check(fork)
-    recorder.add(subject('memory less available'), 'bytes', Math.max(0, before - availableBytes()))
+    recorder.add(subject('memory less available'), 'bytes', before - availableBytes())
+    recorder.add(subject('memory charged'), 'bytes', await chargedTo(forks))
     const held = privateBytesOf(forks.map(({ id }) => id))
     recorder.add(subject('private memory'), 'bytes', held)
     return held
   } finally {
     await Promise.all(forks.map((fork) => fork.remove()))
   }
+}
+
+/** By the kernel's account of their cgroups: with page tables, and pages of files they read first. */
+async function chargedTo(forks: readonly Environment[]): Promise<number> {
+  const all = await Promise.all(forks.map((fork) => fork.stats()))
+  return all.reduce((sum, { memoryBytes }) => sum + memoryBytes, 0)
 }
 
 /** Each says who it is, and no two say the same. */

@@ -18,7 +18,7 @@ export async function measureOperations(bench: Bench): Promise<readonly Series[]
   await using started = new AsyncDisposableStack()
   const dir = join(bench.dir, 'ops')
   mkdirSync(dir)
-  const subjects = await startSubjects(bench, makePeerStage(dir, bench.criu), started)
+  const subjects = await startSubjects(bench, makePeerStage(dir, bench), started)
   const counted = new Recorder()
   for (const round of roundsOf(bench.plan)) {
     const recorder = round < 0 ? new Recorder() : counted
@@ -54,6 +54,8 @@ async function measureOurs(bench: Bench, workload: Workload, recorder: Recorder)
     await workload.check(env)
     await measureForks(workload, second, recorder)
     await measureWarm(bench, workload, env, recorder)
+    // One that is made meanwhile would be in the way.
+    await bench.warm.sparesReady()
     recorder.add(subject('pause seen inside'), 'ms', await pauseSeenInside(env))
   } finally {
     await env.remove()
@@ -74,8 +76,8 @@ async function measureForks(
   const one = await recorder.time(subject('fork of 1'), () => snapshot.fork(1, { atomic: true }))
   try {
     for (const copy of one) {
-      recorder.add(subject('private memory of a fork'), 'bytes', privateBytesOf([copy.id]))
       await workload.check(copy)
+      recorder.add(subject('private memory of a fork'), 'bytes', privateBytesOf([copy.id]))
     }
   } finally {
     await removeEach(one)

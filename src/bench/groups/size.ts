@@ -36,7 +36,7 @@ export async function measureSize(bench: Bench): Promise<readonly Series[]> {
 async function startSessions(bench: Bench, started: AsyncDisposableStack): Promise<Session[]> {
   const dir = join(bench.dir, 'size')
   mkdirSync(dir)
-  const stage = makePeerStage(dir, bench.criu)
+  const stage = makePeerStage(dir, bench)
   const sessions: Session[] = []
   for (const mb of bench.plan.sizesMb) {
     bench.say(`size: starting sessions of ${mb} MB`)

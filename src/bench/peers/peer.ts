@@ -16,6 +16,8 @@ export interface PeerStage {
   readonly rootfs: string
   /** the CRIU that Forkpoint itself uses */
   readonly criu: string
+  /** the same, which need not probe the kernel on every call */
+  readonly quickCriu: string
 }
 
 /** Another way to keep the state of a workload and to return to it. */

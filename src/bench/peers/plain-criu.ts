@@ -24,7 +24,7 @@ export const plainCriu: PeerKind = {
 }
 
 async function startPlainCriu(stage: PeerStage, program: PeerProgram): Promise<Peer> {
-  const { rootfs, criu } = stage
+  const { rootfs, quickCriu: criu } = stage
   const images = join(stage.dir, `criu-${program.slug}`)
   const place = `/tmp/criu-${program.slug}`
   const out = `${place}.out`
@@ -42,6 +42,7 @@ async function startPlainCriu(stage: PeerStage, program: PeerProgram): Promise<P
       mkdirSync(images)
       const dump = ['dump', '--tree', String(pid), '--images-dir', images, ...common]
       note('snapshot', (await timed(() => runTool(criu, dump))).ms)
+      await runTool('sync', ['--file-system', images])
       const pidfile = join(images, 'pid')
       const restore = ['restore', '--images-dir', images, '--root', rootfs, '--pidfile', pidfile]
       const there = ['--mount', 'bash', '-c', restoreThere, 'restore', rootfs, criu]

@@ -48,6 +48,7 @@ async function startPodman(stage: PeerStage, program: PeerProgram): Promise<Peer
     by: 'podman',
     round: async (note) => {
       note('snapshot', (await timed(() => call('container', 'checkpoint', name))).ms)
+      await runTool('sync', ['--file-system', dir])
       note('restore', (await timed(() => call('container', 'restore', name))).ms)
     },
     [Symbol.asyncDispose]: async () => {

@@ -11,7 +11,10 @@ const programs = ['bash', 'perl', python, 'mount', 'umount', 'pivot_root']
 const workspaceFiles = 1000
 
 /** The same root file system for all peers: their programs, and a workspace of a thousand files. */
-export function makePeerStage(dir: string, criu: string): PeerStage {
+export function makePeerStage(
+  dir: string,
+  crius: Pick<PeerStage, 'criu' | 'quickCriu'>,
+): PeerStage {
   const rootfs = join(dir, 'rootfs')
   makeRootfs(rootfs, programs)
   copyPython(rootfs)
@@ -22,7 +25,8 @@ export function makePeerStage(dir: string, criu: string): PeerStage {
   for (let i = 0; i < workspaceFiles; i += 1) {
     writeFileSync(join(rootfs, workspace, `file-${i}`), `${i}\n`.repeat(800))
   }
-  return { dir, rootfs, criu }
+  const { criu, quickCriu } = crius
+  return { dir, rootfs, criu, quickCriu }
 }
 
 export const idleProgram: PeerProgram = {

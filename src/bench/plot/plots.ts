@@ -81,7 +81,7 @@ function memoryByForks(fanout: readonly Series[]): Chart {
     y: { label: 'memory per fork (MiB)', kind: 'linear' },
     lines: [
       ...lineOf(fanout, 'private to its processes', ({ what }) => what === 'private memory'),
-      ...lineOf(fanout, 'less available in all', ({ what }) => what === 'memory less available'),
+      ...lineOf(fanout, 'charged to their cgroups', ({ what }) => what === 'memory charged'),
     ].map(each),
   }
 }

@@ -37,6 +37,7 @@ const fanout = [1, 10, 100].flatMap((forks) => [
   series('forkpoint', 'fork, per copy', python, [40], forks),
   series('forkpoint', 'private memory', python, [3 * mib * forks], forks),
   series('forkpoint', 'memory less available', python, [12 * mib * forks], forks),
+  series('forkpoint', 'memory charged', python, [4 * mib * forks], forks),
 ])
 
 const chain = Array.from({ length: 300 }, (_, i) => i + 1).flatMap((depth) => [
