@@ -69,10 +69,18 @@ static void parse_arguments(struct spec *spec, const struct block *block) {
   parse_options(spec, argc, argv);
 }
 
-/* CRIU probes the kernel on every call unless /run is a tmpfs that keeps the answer. */
+/* CRIU probes the kernel on every call unless /run is a tmpfs that keeps the answer. It lies where anybody
+ * may make directories, and who can change it can have root write where it should not. */
 static void provide_run(const struct spec *spec) {
   if (!spec->kdat) die_usage("needs --kdat", NULL);
-  if (mount(spec->kdat, "/run", NULL, MS_BIND, NULL)) die("bind on /run", spec->kdat);
+  int fd = open(spec->kdat, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  struct stat info;
+  if (fd < 0 || fstat(fd, &info)) die("open", spec->kdat);
+  if (info.st_uid || info.st_mode & 022) die_usage("not a directory that only root can change", spec->kdat);
+  char own[32];
+  snprintf(own, sizeof own, "/proc/self/fd/%d", fd);
+  if (mount(own, "/run", NULL, MS_BIND, NULL)) die("bind on /run", spec->kdat);
+  close(fd);
 }
 
 /* Where CRIU builds its mounts (see preload/mount-roots.c); it goes with the namespace. */
