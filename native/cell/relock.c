@@ -81,14 +81,6 @@ static void stop_all(const char *cgroup) {
   fclose(processes);
 }
 
-static void set_frozen(const char *cgroup, bool frozen) {
-  char path[512];
-  snprintf(path, sizeof path, "%s/cgroup.freeze", cgroup);
-  if (!access(path, F_OK)) return write_file(path, frozen ? "1" : "0");
-  snprintf(path, sizeof path, "%s/freezer.state", cgroup);
-  write_file(path, frozen ? "FROZEN" : "THAWED");
-}
-
 static void await_stops(void) {
   for (size_t i = 0; i < thread_count; i++) {
     int status;
