@@ -8,7 +8,8 @@ const longestSeconds = 120
  * of the environment's processes, they must not run. Its worker keeps the directory locked.
  */
 export async function dumpsEnded(images: string): Promise<void> {
-  const { exitCode, stderr } = await runTool('flock', ['-w', String(longestSeconds), images, 'true'])
+  const args = ['-w', String(longestSeconds), images, 'true']
+  const { exitCode, stderr } = await runTool('flock', args)
   if (exitCode === 0) return
   throw new BackendError(`a dump into ${images} does not end`, {
     remedy: 'see what keeps the process `criu dump` busy, then try again',
