@@ -71,8 +71,11 @@ static void attach(int fd, const char *to) {
   close(fd);
 }
 
+/* Below a mount of their own: each detachment waits for all CPUs, so there is one for all of them (14
+ * layers: 0.4 ms instead of 1.4 ms, measured on a busy machine with 2 CPUs). */
 static void stage_layers(const struct spec *spec, int user_namespace) {
   make_directory("stage/l");
+  if (mount("stage/l", "stage/l", NULL, MS_BIND, NULL)) die("bind", "stage/l");
   for (size_t i = 0; i < spec->layer_count; i++) {
     char place[32];
     snprintf(place, sizeof place, "stage/l/%zu", i);
@@ -167,9 +170,5 @@ void stage_mounts(const struct spec *spec, int user_namespace) {
   make_directory("stage/run");
   attach(clone_mount("run", -1, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC), "stage/run");
   if (spec->pages) stage_pages(spec->pages, user_namespace);
-  for (size_t i = 0; i < spec->layer_count; i++) {
-    char place[32];
-    snprintf(place, sizeof place, "stage/l/%zu", i);
-    if (umount2(place, MNT_DETACH)) die("umount", place);
-  }
+  if (umount2("stage/l", MNT_DETACH)) die("umount", "stage/l");
 }
