@@ -81,7 +81,9 @@ int run_keeper(void);
 size_t groups_to_enter(const struct spec *spec, struct doorway *groups);
 /* Fine if it is there already. */
 void join_cgroups(const struct spec *spec, pid_t pid);
-void freeze_cell(const char *cgroup);
+void set_frozen(const char *cgroup, bool frozen);
+/* In v1, what is frozen does not even die. */
+void let_killed_end(const char *cgroup);
 /* main.c */
 int parse_options(struct spec *spec, int argc, char **argv);
 void require_cell(const struct spec *spec);

@@ -19,22 +19,27 @@ struct hierarchy {
   char root[PATH_MAX], mount[PATH_MAX], controllers[256];
 };
 
+/* Of mounts on the same place the last one is seen. */
 static bool find_hierarchy(const char *dir, struct hierarchy *found) {
   static char line[4 * PATH_MAX];
+  static struct hierarchy one;
   FILE *mounts = fopen("/proc/self/mountinfo", "re");
   bool is_found = false;
-  while (mounts && !is_found && fgets(line, sizeof line, mounts)) {
+  while (mounts && fgets(line, sizeof line, mounts)) {
     const char *kind = strstr(line, " - cgroup ");
-    if (!kind || sscanf(line, "%*s %*s %*s %4095s %4095s", found->root, found->mount) != 2) continue;
-    size_t length = strlen(found->mount);
-    is_found = !strncmp(dir, found->mount, length) && dir[length] == '/' &&
-               sscanf(kind, " - %*s %*s %255s", found->controllers) == 1;
+    if (!kind || sscanf(line, "%*s %*s %*s %4095s %4095s", one.root, one.mount) != 2) continue;
+    size_t length = strlen(one.mount);
+    if (strncmp(dir, one.mount, length) || dir[length] != '/') continue;
+    if (sscanf(kind, " - %*s %*s %255s", one.controllers) != 1) continue;
+    *found = one;
+    is_found = true;
   }
   if (mounts) fclose(mounts);
   return is_found;
 }
 
-/* The file `tasks` of this process's own group, in the v1 hierarchy that DIR is in. */
+/* The file `tasks` of this process's own group, in the v1 hierarchy that DIR is in. It must be sure that
+ * the way back is open before anyone goes. */
 static bool find_own(const char *dir, char *path, size_t size) {
   static struct hierarchy hierarchy;
   static char line[PATH_MAX + 256];
@@ -48,7 +53,7 @@ static bool find_own(const char *dir, char *path, size_t size) {
     /* In a container, a part of the hierarchy may be mounted as if it were all. */
     size_t above = strcmp(hierarchy.root, "/") ? strlen(hierarchy.root) : 0;
     if (strncmp(++at, hierarchy.root, above)) continue;
-    is_found = snprintf(path, size, "%s%s/tasks", hierarchy.mount, at + above) < (int)size;
+    is_found = snprintf(path, size, "%s%s/tasks", hierarchy.mount, at + above) < (int)size && !access(path, W_OK);
   }
   if (own) fclose(own);
   return is_found;
@@ -93,10 +98,16 @@ void join_cgroups(const struct spec *spec, pid_t pid) {
   }
 }
 
-void freeze_cell(const char *cgroup) {
+void set_frozen(const char *cgroup, bool frozen) {
   char path[PATH_MAX];
   snprintf(path, sizeof path, "%s/cgroup.freeze", cgroup);
-  if (!access(path, F_OK)) return write_file(path, "1");
+  if (!access(path, F_OK)) return write_file(path, frozen ? "1" : "0");
   snprintf(path, sizeof path, "%s/freezer.state", cgroup);
-  write_file(path, "FROZEN");
+  write_file(path, frozen ? "FROZEN" : "THAWED");
+}
+
+void let_killed_end(const char *cgroup) {
+  char path[PATH_MAX];
+  snprintf(path, sizeof path, "%s/freezer.state", cgroup);
+  if (!access(path, F_OK)) write_file(path, "THAWED");
 }

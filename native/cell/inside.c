@@ -9,6 +9,7 @@
 #include <grp.h>
 #include <linux/close_range.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
@@ -98,6 +99,7 @@ void become_agent(const struct spec *spec) {
   report_errors_to(3);
 
   become_root_inside();
+  prctl(PR_SET_PDEATHSIG, SIGKILL); /* a change of user clears it; until the agent runs, a killed helper leaves nothing */
   if (unshare(CLONE_NEWNS | CLONE_NEWCGROUP)) die("unshare", "mount and cgroup namespaces");
   if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL)) die("make mounts private under", "/");
   bring_loopback_up();
@@ -110,7 +112,7 @@ void become_agent(const struct spec *spec) {
   umask(022);
   install_syscall_filter();
   drop_capabilities();
-  prctl(PR_SET_PDEATHSIG, 0); /* set by the parent until here; it would outlive execve */
+  prctl(PR_SET_PDEATHSIG, 0); /* it would outlive execve */
   char *argv[] = {(char *)"forkpoint-agent", NULL};
   char *environment[] = {NULL};
   execve(AGENT_PATH, argv, environment);

@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -23,9 +25,9 @@ enum kind { RUN, JOB, PREPARE, DISMISS, KILL };
 
 #define MOST_CHILDREN 1024
 #define MOST_READY 8
-#define MOST_ARGUMENTS 4096
-#define MOST_BYTES (16 << 20)
-#define KEPT_OUTPUT (64 << 10)
+#define MOST_BYTES (16 << 20) /* of arguments, input or output; also in keeper.ts */
+#define KEPT_ERRORS (64 << 10)
+#define CHUNK (16 << 10)
 #define KEPT_READY 2    /* one dumps while the other waits to restore */
 #define REST_MS 30      /* after a job, before the next worker is loaded: who goes on at once has the CPUs */
 #define PATIENCE_MS 30000 /* a worker keeps the host's mounts busy, so it does not wait for ever */
@@ -37,7 +39,7 @@ struct request {
 
 struct output {
   int fd; /* -1 when it ended */
-  size_t length;
+  size_t length, room;
   char *text;
 };
 
@@ -45,8 +47,9 @@ struct child {
   uint32_t id;
   pid_t pid;
   int process;   /* a descriptor that becomes readable when it ends */
-  int input;     /* of a worker; its end tells the worker that we are gone */
+  int input;     /* of a worker, else -1; its end tells the worker that we are gone */
   bool answered; /* a worker has, before it ends */
+  bool says_too_much;
   struct output out, errors;
 };
 
@@ -54,8 +57,9 @@ static struct child *children[MOST_CHILDREN];
 static size_t child_count;
 static struct child *ready[MOST_READY];
 static size_t ready_count;
-static char *worker_arguments[MOST_ARGUMENTS + 1];
+static char **worker_arguments;
 static int worker_argument_count;
+static bool may_load;  /* since workers were asked for, none has ended before its job */
 static long last_work; /* when a job was given or done */
 
 static long now_ms(void) {
@@ -64,13 +68,15 @@ static long now_ms(void) {
   return time.tv_sec * 1000 + time.tv_nsec / 1000000;
 }
 
-static void write_all(int fd, const void *bytes, size_t length) {
+/* False if its reader is gone, who knows that. */
+static bool write_all(int fd, const void *bytes, size_t length) {
   for (size_t used = 0; used < length;) {
     ssize_t n = write(fd, (const char *)bytes + used, length - used);
     if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return; /* its reader is gone, and knows */
+    if (n <= 0) return false;
     used += (size_t)n;
   }
+  return true;
 }
 
 static bool read_all(void *to, size_t length) {
@@ -90,11 +96,15 @@ static char *read_bytes(uint32_t length) {
   return bytes;
 }
 
-static int split(char **argv, char *bytes, size_t length) {
-  int argc = 0;
-  for (char *at = bytes; at < bytes + length && argc < MOST_ARGUMENTS; at += strlen(at) + 1) argv[argc++] = at;
-  argv[argc] = NULL;
-  return argc;
+/* How many are too many for a program is the kernel's to say. */
+static char **split(char *bytes, size_t length, int *argc) {
+  size_t count = 0;
+  for (size_t i = 0; i < length; i++) count += !bytes[i];
+  char **argv = calloc(count + 1, sizeof *argv);
+  if (!argv) die("calloc", "arguments");
+  *argc = 0;
+  for (char *at = bytes; (size_t)*argc < count; at += strlen(at) + 1) argv[(*argc)++] = at;
+  return argv;
 }
 
 static void answer(const struct child *child, int32_t status) {
@@ -104,22 +114,45 @@ static void answer(const struct child *child, int32_t status) {
   write_all(STDOUT_FILENO, child->errors.text, child->errors.length);
 }
 
-/* Only the end of a long output is kept. */
-static void take_output(struct output *output) {
-  char chunk[16384];
-  ssize_t n = read(output->fd, chunk, sizeof chunk);
-  if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
-  if (n <= 0) {
-    close(output->fd);
-    output->fd = -1;
-    return;
+/* Whether a chunk of it was read. */
+static bool take_chunk(struct output *output) {
+  if (output->room - output->length < CHUNK) {
+    output->room = 2 * output->room + CHUNK;
+    if (!(output->text = realloc(output->text, output->room))) die("realloc", "output");
   }
-  if (!output->text && !(output->text = malloc(KEPT_OUTPUT + sizeof chunk))) die("malloc", "output");
-  memcpy(output->text + output->length, chunk, (size_t)n);
-  output->length += (size_t)n;
-  if (output->length <= KEPT_OUTPUT) return;
-  memmove(output->text, output->text + output->length - KEPT_OUTPUT, KEPT_OUTPUT);
-  output->length = KEPT_OUTPUT;
+  ssize_t n = read(output->fd, output->text + output->length, CHUNK);
+  if (n > 0) output->length += (size_t)n;
+  if (n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR))) return n > 0;
+  close(output->fd);
+  output->fd = -1;
+  return false;
+}
+
+/* A program that says more than anybody wants to read is ended. */
+static bool take_output(struct child *child) {
+  bool some = take_chunk(&child->out);
+  if (child->out.length <= MOST_BYTES) return some;
+  child->out.length = 0;
+  child->says_too_much = true;
+  syscall(SYS_pidfd_send_signal, child->process, SIGKILL, NULL, 0); /* it may have been waited for */
+  return some;
+}
+
+/* Only the end of long complaints is kept. */
+static bool take_errors(struct child *child) {
+  struct output *errors = &child->errors;
+  bool some = take_chunk(errors);
+  if (errors->length <= KEPT_ERRORS) return some;
+  memmove(errors->text, errors->text + errors->length - KEPT_ERRORS, KEPT_ERRORS);
+  errors->length = KEPT_ERRORS;
+  return some;
+}
+
+/* What is there by now is all: children of its own may have its output open for ever. */
+static void take_rest(struct child *child, const struct output *output, bool (*take)(struct child *)) {
+  int left = 0;
+  if (output->fd < 0 || ioctl(output->fd, FIONREAD, &left)) return;
+  for (; left > 0 && take(child); left -= CHUNK) continue;
 }
 
 static void open_pipe(int ends[2]) {
@@ -129,28 +162,27 @@ static void open_pipe(int ends[2]) {
 /* What a child does instead of this program's own work. */
 typedef void become(const struct request *request);
 
-static struct child *start(const struct request *request, become *become) {
-  int input[2], out[2], errors[2];
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, input)) die("socketpair", "child");
+static struct child *start(const struct request *request, become *become, int input) {
+  int out[2], errors[2];
   open_pipe(out);
   open_pipe(errors);
   pid_t pid = fork();
   if (pid < 0) die("fork", "child");
   if (pid == 0) {
     signal(SIGPIPE, SIG_DFL);
-    if (dup2(input[1], 0) < 0 || dup2(out[1], 1) < 0 || dup2(errors[1], 2) < 0) _exit(127);
+    if (dup2(input, 0) < 0 || dup2(out[1], 1) < 0 || dup2(errors[1], 2) < 0) _exit(127);
     if (syscall(SYS_close_range, 3, ~0U, 0)) _exit(127);
     become(request);
     _exit(127);
   }
-  close(input[1]);
+  close(input);
   close(out[1]);
   close(errors[1]);
   fcntl(out[0], F_SETFL, O_NONBLOCK);
   fcntl(errors[0], F_SETFL, O_NONBLOCK);
   struct child *child = calloc(1, sizeof *child);
   if (!child) die("calloc", "child");
-  *child = (struct child){.id = request ? request->id : 0, .pid = pid, .input = input[0],
+  *child = (struct child){.id = request ? request->id : 0, .pid = pid, .input = -1,
                           .out = {.fd = out[0]}, .errors = {.fd = errors[0]}};
   child->process = (int)syscall(SYS_pidfd_open, pid, 0);
   if (child->process < 0) die("pidfd_open", "child");
@@ -159,12 +191,9 @@ static struct child *start(const struct request *request, become *become) {
 }
 
 static void become_program(const struct request *request) {
-  static char *argv[MOST_ARGUMENTS + 1];
-  if (!split(argv, request->arguments, request->arguments_length)) _exit(127);
-  if (!request->input_length) {
-    int null = open("/dev/null", O_RDONLY);
-    if (null < 0 || dup2(null, STDIN_FILENO) < 0) die("open", "/dev/null");
-  }
+  int argc;
+  char **argv = split(request->arguments, request->arguments_length, &argc);
+  if (!argc) _exit(127);
   execvp(argv[0], argv);
   dprintf(STDERR_FILENO, "cannot run %s: %s\n", argv[0], strerror(errno));
 }
@@ -176,11 +205,22 @@ static void become_worker(const struct request *request) {
   exit(run_worker(&spec, program));
 }
 
+/* Its input lies in memory: a program that is slow to read it must not keep everybody else waiting. */
 static void run_program(const struct request *request) {
-  struct child *child = start(request, become_program);
-  write_all(child->input, request->input, request->input_length);
-  close(child->input);
-  child->input = -1;
+  bool has_input = request->input_length > 0;
+  int input = has_input ? memfd_create("input", MFD_CLOEXEC) : open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (input < 0) die(has_input ? "memfd_create" : "open", "input");
+  if (!write_all(input, request->input, request->input_length)) die("write", "input");
+  if (has_input && lseek(input, 0, SEEK_SET)) die("lseek", "input");
+  start(request, become_program, input);
+}
+
+static struct child *start_worker(void) {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends)) die("socketpair", "worker");
+  struct child *worker = start(NULL, become_worker, ends[1]);
+  worker->input = ends[0];
+  return worker;
 }
 
 /* A worker that was not taken sees the end of its input. */
@@ -193,13 +233,12 @@ static void dismiss_workers(void) {
 }
 
 static void load_workers(size_t count) {
-  while (worker_argument_count && ready_count < count && child_count < MOST_CHILDREN)
-    ready[ready_count++] = start(NULL, become_worker);
+  while (may_load && ready_count < count && child_count < MOST_CHILDREN) ready[ready_count++] = start_worker();
 }
 
 /* The one that was started first is the likeliest to be loaded. */
 static struct child *take_worker(void) {
-  if (!ready_count) return start(NULL, become_worker);
+  if (!ready_count) return start_worker();
   struct child *worker = ready[0];
   memmove(ready, ready + 1, --ready_count * sizeof *ready);
   return worker;
@@ -218,8 +257,10 @@ static void give_job(const struct request *request) {
 static void prepare_workers(const struct request *request) {
   static char *kept;
   free(kept);
+  free(worker_arguments);
   kept = memcpy(malloc(request->arguments_length + 1), request->arguments, request->arguments_length + 1);
-  worker_argument_count = split(worker_arguments, kept, request->arguments_length);
+  worker_arguments = split(kept, request->arguments_length, &worker_argument_count);
+  may_load = true;
   load_workers(request->id < MOST_READY ? request->id : MOST_READY);
   last_work = now_ms();
 }
@@ -262,16 +303,28 @@ static bool is_ready(const struct child *child, size_t *at) {
   return false;
 }
 
+/* An exit code, or a signal below zero. */
+static int32_t outcome(struct child *child, int status) {
+  if (!child->says_too_much) return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+  free(child->errors.text);
+  child->out.length = 0;
+  child->errors.text = strdup("it said more than 16 MiB\n");
+  child->errors.length = child->errors.text ? strlen(child->errors.text) : 0;
+  return -SIGKILL;
+}
+
 static void forget(size_t index) {
   struct child *child = children[index];
   int status = 0;
   size_t at;
   waitpid(child->pid, &status, 0);
-  /* Children of its own may have its output open for ever: what is there by now is all. */
-  if (child->out.fd >= 0) take_output(&child->out);
-  if (child->errors.fd >= 0) take_output(&child->errors);
-  if (is_ready(child, &at)) memmove(ready + at, ready + at + 1, (--ready_count - at) * sizeof *ready);
-  if (child->id && !child->answered) answer(child, WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status));
+  take_rest(child, &child->out, take_output);
+  take_rest(child, &child->errors, take_errors);
+  if (is_ready(child, &at)) {
+    memmove(ready + at, ready + at + 1, (--ready_count - at) * sizeof *ready);
+    may_load = false; /* the next one would not live longer */
+  }
+  if (child->id && !child->answered) answer(child, outcome(child, status));
   int fds[] = {child->process, child->input, child->out.fd, child->errors.fd};
   for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
     if (fds[i] >= 0) close(fds[i]);
@@ -289,7 +342,7 @@ static bool is_working(void) {
 
 static int until_next_step(void) {
   long since = now_ms() - last_work;
-  bool lacks_some = worker_argument_count && ready_count < KEPT_READY && child_count < MOST_CHILDREN;
+  bool lacks_some = may_load && ready_count < KEPT_READY && child_count < MOST_CHILDREN;
   /* While one works, loading another would only slow it down, if there is one left for what comes next. */
   if (lacks_some && since < PATIENCE_MS && !(ready_count && is_working()))
     return since >= REST_MS ? 0 : (int)(REST_MS - since);
@@ -327,8 +380,8 @@ int run_keeper(void) {
     if (fds[1].revents) dismiss_workers();
     for (size_t i = known; i-- > 0;) {
       struct pollfd *own = &fds[2 + 3 * i];
-      if (own[1].revents) take_output(&children[i]->out);
-      if (own[2].revents) take_output(&children[i]->errors);
+      if (own[1].revents) take_output(children[i]);
+      if (own[2].revents) take_errors(children[i]);
       answer_early(children[i]);
       if (own[0].revents) forget(i);
     }

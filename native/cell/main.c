@@ -143,11 +143,10 @@ static int create(const struct spec *spec) {
   enter_private_mounts();
   pid_t pid = clone_cell(spec);
   if (pid == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL); /* until the agent runs: a killed helper leaves nothing */
     char ready;
-    if (chdir(spec->env)) die("chdir", spec->env);
+    report_errors_to(report[1]);
     close(go[1]);
-    if (read(go[0], &ready, 1) != 1) _exit(1);
+    if (read(go[0], &ready, 1) != 1) _exit(1); /* the helper was killed */
     if (chdir(spec->env)) die("chdir", spec->env);
     if (dup2(report[1], STDOUT_FILENO) < 0) die("dup2", "report");
     become_agent(spec);

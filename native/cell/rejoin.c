@@ -21,13 +21,9 @@
 /* An index entry is named for the file handle of the lower file, in hex: five bytes of header and
  * sixteen of the file system's id come before what the file system itself put there. */
 #define FID_AT 21
-#define FID_TYPE_AT 4
-#define FILEID_INO32_GEN 0x01
-#define FILEID_INO64_GEN 0x81
 
 struct wanted {
-  ino_t inode;
-  char handle[2 * MAX_HANDLE_SZ + 1]; /* what the file system put there, in hex */
+  char handle[2 * MAX_HANDLE_SZ + 1]; /* what the file system put there, in hex; the first, to be sorted by */
   nlink_t names_found;
 };
 
@@ -38,19 +34,7 @@ static struct {
   size_t prefix; /* length of the layer's path */
 } search;
 
-static int hex_byte(const char *text, size_t at) {
-  unsigned byte;
-  return sscanf(text + 2 * at, "%2x", &byte) == 1 ? (int)byte : -1;
-}
-
-static ino_t lower_inode(const char *name) {
-  int type = strlen(name) > 2 * (FID_AT + 8) - 1 ? hex_byte(name, FID_TYPE_AT) : -1;
-  size_t length = type == FILEID_INO32_GEN ? 4 : type == FILEID_INO64_GEN ? 8 : 0;
-  if (!length) die_usage("an index entry of a file system that is not known", name);
-  ino_t inode = 0;
-  for (size_t i = length; i-- > 0;) inode = inode << 8 | (ino_t)hex_byte(name, FID_AT + i);
-  return inode;
-}
+static int by_handle(const void *left, const void *right) { return strcmp(left, right); }
 
 /* The index counts as one link of the copy: "U-1" is a file whose every name was copied up. */
 static bool has_lower_names(const char *path) {
@@ -71,10 +55,12 @@ static void collect(const char *index) {
     search.files = realloc(search.files, (search.count + 1) * sizeof *search.files);
     if (!search.files) die("realloc", "files");
     struct wanted *file = &search.files[search.count++];
-    *file = (struct wanted){.inode = lower_inode(entry->d_name)};
+    *file = (struct wanted){0};
+    if (strlen(entry->d_name) <= 2 * FID_AT) die_usage("not an index entry", path);
     snprintf(file->handle, sizeof file->handle, "%s", entry->d_name + 2 * FID_AT);
   }
   closedir(directory);
+  if (search.count) qsort(search.files, search.count, sizeof *search.files, by_handle);
 }
 
 /* Setting the mode that it has is the least change that copies a file up. */
@@ -96,30 +82,26 @@ static void copy_up(const char *path) {
 
 /* Layers are on several file systems, where the same inode number means different files; a handle
  * has a generation besides, drawn at random. */
-static bool is_the_same(const char *path, const struct wanted *file) {
+static struct wanted *find_wanted(const char *path) {
   union {
     struct file_handle handle;
     char space[sizeof(struct file_handle) + MAX_HANDLE_SZ];
   } own = {.handle = {.handle_bytes = MAX_HANDLE_SZ}};
   int mount;
-  if (name_to_handle_at(AT_FDCWD, path, &own.handle, &mount, 0)) return false;
+  if (name_to_handle_at(AT_FDCWD, path, &own.handle, &mount, 0)) return NULL;
   char text[2 * MAX_HANDLE_SZ + 1] = "";
   for (unsigned i = 0; i < own.handle.handle_bytes; i++)
     snprintf(text + 2 * i, 3, "%02x", own.handle.f_handle[i]);
-  return !strcmp(text, file->handle);
+  return bsearch(text, search.files, search.count, sizeof *search.files, by_handle);
 }
 
 /* All names of a file are in one layer, and there are as many as it has links. */
 static int visit(const char *path, const struct stat *info, int type, struct FTW *walk) {
   (void)walk;
-  if (type != FTW_F || info->st_nlink < 2) return 0;
-  for (size_t i = 0; i < search.count; i++) {
-    struct wanted *file = &search.files[i];
-    if (file->inode != info->st_ino || !is_the_same(path, file)) continue;
-    copy_up(path + search.prefix);
-    if (++file->names_found == info->st_nlink) search.complete++;
-    break;
-  }
+  struct wanted *file = type == FTW_F && info->st_nlink > 1 ? find_wanted(path) : NULL;
+  if (!file) return 0;
+  copy_up(path + search.prefix);
+  if (++file->names_found == info->st_nlink) search.complete++;
   return search.complete == search.count;
 }
 

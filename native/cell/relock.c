@@ -52,8 +52,33 @@ static void prepare_call(registers *regs, uint64_t at, int fd, uint64_t lock) {
 
 #define MAX_THREADS 65536
 
+struct process {
+  pid_t pid;
+  int inner;     /* its number inside the cell */
+  uint64_t call; /* see find_call; 0 if it was not looked for yet */
+};
+
 static pid_t threads[MAX_THREADS];
 static size_t thread_count;
+static struct process *processes;
+static size_t process_count;
+
+static int number_inside(pid_t pid) {
+  char path[64], line[256];
+  snprintf(path, sizeof path, "/proc/%d/status", pid);
+  FILE *status = fopen(path, "re");
+  int last = -1;
+  while (status && last < 0 && fgets(line, sizeof line, status))
+    if (!strncmp(line, "NSpid:", 6)) last = atoi(strrchr(line, '\t') + 1);
+  if (status) fclose(status);
+  return last;
+}
+
+static void remember(pid_t pid) {
+  processes = realloc(processes, (process_count + 1) * sizeof *processes);
+  if (!processes) die("realloc", "processes");
+  processes[process_count++] = (struct process){.pid = pid, .inner = number_inside(pid)};
+}
 
 static void stop(pid_t thread) {
   if (thread_count == MAX_THREADS) die_usage("too many threads to stop", NULL);
@@ -68,9 +93,10 @@ static void stop(pid_t thread) {
 static void stop_all(const char *cgroup) {
   char path[512];
   snprintf(path, sizeof path, "%s/cgroup.procs", cgroup);
-  FILE *processes = fopen(path, "re");
-  if (!processes) die("open", path);
-  for (int pid; fscanf(processes, "%d", &pid) == 1;) {
+  FILE *list = fopen(path, "re");
+  if (!list) die("open", path);
+  for (int pid; fscanf(list, "%d", &pid) == 1;) {
+    remember(pid);
     snprintf(path, sizeof path, "/proc/%d/task", pid);
     DIR *tasks = opendir(path);
     if (!tasks) continue;
@@ -78,15 +104,7 @@ static void stop_all(const char *cgroup) {
       if (*entry->d_name != '.') stop(atoi(entry->d_name));
     closedir(tasks);
   }
-  fclose(processes);
-}
-
-static void set_frozen(const char *cgroup, bool frozen) {
-  char path[512];
-  snprintf(path, sizeof path, "%s/cgroup.freeze", cgroup);
-  if (!access(path, F_OK)) return write_file(path, frozen ? "1" : "0");
-  snprintf(path, sizeof path, "%s/freezer.state", cgroup);
-  write_file(path, frozen ? "FROZEN" : "THAWED");
+  fclose(list);
 }
 
 static void await_stops(void) {
@@ -98,18 +116,9 @@ static void await_stops(void) {
   }
 }
 
-/* The thread whose number inside the cell is `inner`. */
-static pid_t find(int inner) {
-  for (size_t i = 0; i < thread_count; i++) {
-    char path[64], line[256];
-    snprintf(path, sizeof path, "/proc/%d/status", threads[i]);
-    FILE *status = fopen(path, "re");
-    int last = -1;
-    while (status && fgets(line, sizeof line, status))
-      if (!strncmp(line, "NSpid:", 6)) last = atoi(strrchr(line, '\t') + 1);
-    if (status) fclose(status);
-    if (last == inner) return threads[i];
-  }
+static struct process *find(int inner) {
+  for (size_t i = 0; i < process_count; i++)
+    if (processes[i].inner == inner) return &processes[i];
   die_usage("no such process in the cell", NULL);
 }
 
@@ -155,7 +164,8 @@ static void step(pid_t pid) {
   }
 }
 
-static void take(pid_t pid, int fd, struct flock lock) {
+static void take(struct process *process, int fd, struct flock lock) {
+  pid_t pid = process->pid;
   registers before, during;
   uint64_t mask, all = ~0ULL;
   struct flock scratch;
@@ -166,7 +176,8 @@ static void take(pid_t pid, int fd, struct flock lock) {
   copy(pid, at, &lock, sizeof lock, true);
   if (ptrace(PTRACE_GETSIGMASK, pid, sizeof mask, &mask)) die("ptrace", "signal mask");
   if (ptrace(PTRACE_SETSIGMASK, pid, sizeof all, &all)) die("ptrace", "signal mask");
-  prepare_call(&during, find_call(pid), fd, at);
+  if (!process->call) process->call = find_call(pid);
+  prepare_call(&during, process->call, fd, at);
   registers_of(pid, PTRACE_SETREGSET, &during);
   step(pid);
   registers_of(pid, PTRACE_GETREGSET, &during);

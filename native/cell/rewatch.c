@@ -24,8 +24,9 @@
 static struct {
   pid_t *processes;
   size_t process_count;
-  uint64_t *inodes; /* of watched files without a name */
+  uint64_t *inodes; /* of watched files without a name, sorted, each once */
   size_t inode_count;
+  size_t met;     /* files with such a number since the list was made */
   uint64_t mount; /* the one that is being searched */
   int depth;      /* how many levels below where it began */
 } search;
@@ -118,9 +119,23 @@ static bool is_inotify(const char *link) {
   return readlink(link, target, sizeof target - 1) > 0 && !strcmp(target, "anon_inode:inotify");
 }
 
+static int by_number(const void *left, const void *right) {
+  uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+  return (a > b) - (a < b);
+}
+
+static void sort_inodes(void) {
+  if (!search.inode_count) return;
+  qsort(search.inodes, search.inode_count, sizeof *search.inodes, by_number);
+  size_t kept = 1;
+  for (size_t i = 1; i < search.inode_count; i++)
+    if (search.inodes[i] != search.inodes[kept - 1]) search.inodes[kept++] = search.inodes[i];
+  search.inode_count = kept;
+}
+
 /* Whether any watched file is without a name. */
 static bool look_for_watches(void) {
-  search.inode_count = 0;
+  search.inode_count = search.met = 0;
   for (size_t i = 0; i < search.process_count; i++) {
     char path[64 + NAME_MAX];
     snprintf(path, sizeof path, "/proc/%d/fd", search.processes[i]);
@@ -133,13 +148,12 @@ static bool look_for_watches(void) {
     }
     if (directory) closedir(directory);
   }
+  sort_inodes();
   return search.inode_count > 0;
 }
 
 static bool is_wanted(uint64_t inode) {
-  for (size_t i = 0; i < search.inode_count; i++)
-    if (search.inodes[i] == inode) return true;
-  return false;
+  return search.inode_count && bsearch(&inode, search.inodes, search.inode_count, sizeof inode, by_number);
 }
 
 static bool look_up(int directory, const char *name, struct statx *info) {
@@ -147,8 +161,12 @@ static bool look_up(int directory, const char *name, struct statx *info) {
   return !statx(directory, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, mask, info);
 }
 
-/* Whether nothing is left to be found. Inode numbers of different layers meet, so a file that has the
- * number may be another one: only the kernel's own list tells. */
+/* Whether nothing is left to be found, after one more that has a wanted number. Numbers of different
+ * layers meet, so it may be another file: only the kernel's own list tells. That is long where there is
+ * much to be found, so it is read again when as many were met as are missing. */
+static bool was_last(void) { return ++search.met >= search.inode_count && !look_for_watches(); }
+
+/* Whether nothing is left to be found. */
 static bool search_below(int fd) {
   DIR *directory = fdopendir(fd);
   if (!directory) return close(fd), false;
@@ -157,7 +175,7 @@ static bool search_below(int fd) {
     struct statx info;
     if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..")) continue;
     if (!look_up(fd, entry->d_name, &info) || info.stx_mnt_id != search.mount) continue;
-    done = is_wanted(info.stx_ino) && !look_for_watches();
+    done = is_wanted(info.stx_ino) && was_last();
     if (done || !search.depth || !S_ISDIR(info.stx_mode)) continue;
     int below = openat(fd, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NOATIME | O_CLOEXEC);
     search.depth--;
@@ -173,22 +191,49 @@ static bool is_root(const char *link) {
   return readlink(link, target, sizeof target) == 1;
 }
 
-static bool search_from(pid_t pid, const char *place) {
-  char path[64];
-  snprintf(path, sizeof path, "/proc/%d/%s", pid, place);
-  if (!strcmp(place, "cwd") && is_root(path)) return false; /* the last place to search */
-  int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOATIME | O_CLOEXEC);
-  struct statx info;
-  if (fd < 0 || !look_up(fd, ".", &info)) return false; /* the process has ended */
-  search.mount = info.stx_mnt_id;
-  return search_below(fd);
+struct place {
+  uint64_t mount, inode;
+};
+
+/* Nearly all processes have the same root, and many the same working directory. */
+static bool is_new(const struct place *place, struct place *known, size_t *count) {
+  for (size_t i = 0; i < *count; i++)
+    if (known[i].mount == place->mount && known[i].inode == place->inode) return false;
+  known[(*count)++] = *place;
+  return true;
 }
 
-static bool search_places(const char *place, int depth) {
+static int open_place(pid_t pid, const char *name, struct place *place) {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%d/%s", pid, name);
+  if (!strcmp(name, "cwd") && is_root(path)) return -1; /* the last place to search */
+  int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOATIME | O_CLOEXEC);
+  struct statx info;
+  if (fd < 0) return -1; /* the process has ended */
+  if (!look_up(fd, ".", &info)) return close(fd), -1;
+  *place = (struct place){info.stx_mnt_id, info.stx_ino};
+  return fd;
+}
+
+/* Whether nothing is left to be found. */
+static bool search_places(const char *name, int depth) {
+  struct place place, *known = calloc(search.process_count + 1, sizeof *known);
+  size_t count = 0;
+  bool done = false;
+  if (!known) die("calloc", "places");
   search.depth = depth;
-  for (size_t i = 0; i < search.process_count; i++)
-    if (search_from(search.processes[i], place)) return true;
-  return false;
+  for (size_t i = 0; i < search.process_count && !done; i++) {
+    int fd = open_place(search.processes[i], name, &place);
+    if (fd < 0) continue;
+    if (!is_new(&place, known, &count)) {
+      close(fd);
+      continue;
+    }
+    search.mount = place.mount;
+    done = search_below(fd) || (search.met && !look_for_watches());
+  }
+  free(known);
+  return done;
 }
 
 void rewatch(const char *cgroup) {

@@ -71,8 +71,11 @@ static void attach(int fd, const char *to) {
   close(fd);
 }
 
+/* Below a mount of their own: each detachment waits for all CPUs, so there is one for all of them (14
+ * layers: 0.4 ms instead of 1.4 ms, measured on a busy machine with 2 CPUs). */
 static void stage_layers(const struct spec *spec, int user_namespace) {
   make_directory("stage/l");
+  if (mount("stage/l", "stage/l", NULL, MS_BIND, NULL)) die("bind", "stage/l");
   for (size_t i = 0; i < spec->layer_count; i++) {
     char place[32];
     snprintf(place, sizeof place, "stage/l/%zu", i);
@@ -82,40 +85,54 @@ static void stage_layers(const struct spec *spec, int user_namespace) {
   }
 }
 
-/* Kernels before 6.5 have no `lowerdir+`: one option string, which ends at 4 KiB. */
+/* One option string, which ends at 4 KiB. */
 static void mount_overlay_classic(const struct spec *spec) {
   char options[4096];
   size_t used = (size_t)snprintf(options, sizeof options,
-                                 "index=on,nfs_export=on,volatile,upperdir=upper,workdir=work,lowerdir=");
+                                 "index=on,nfs_export=on,redirect_dir=off,volatile,"
+                                 "upperdir=upper,workdir=work,lowerdir=");
   for (size_t i = 0; i < spec->layer_count && used < sizeof options; i++)
     used += (size_t)snprintf(options + used, sizeof options - used, "%sstage/l/%zu", i ? ":" : "", i);
   if (used >= sizeof options) die_usage("too many layers for this kernel", spec->env);
   if (mount("forkpoint", "stage/root", "overlay", 0, options)) die("mount overlay", spec->env);
 }
 
-static void mount_overlay(const struct spec *spec) {
-  int fs = (int)syscall(SYS_fsopen, "overlay", FSOPEN_CLOEXEC);
-  if (fs < 0) die("fsopen", "overlay");
+/* Whether the kernel knows what it was told; any other failure is fatal. */
+static bool is_known(long result, const char *what, const char *on) {
+  if (result && errno != EINVAL) die(what, on);
+  return !result;
+}
+
+/* False where the kernel has no `lowerdir+`, which came with 6.7. Since 6.5 OverlayFS refuses the option
+ * itself; before, options are only gathered, and refused by the last step or when they become too long. */
+static bool create_overlay(int fs, const struct spec *spec) {
   for (size_t i = 0; i < spec->layer_count; i++) {
     char place[32];
     snprintf(place, sizeof place, "stage/l/%zu", i);
-    if (sys_fsconfig(fs, FSCONFIG_SET_STRING, "lowerdir+", place)) {
-      if (i > 0 || errno != EINVAL) die("overlay lowerdir+", spec->layers[i].path);
-      close(fs);
-      mount_overlay_classic(spec);
-      return;
-    }
+    if (!is_known(sys_fsconfig(fs, FSCONFIG_SET_STRING, "lowerdir+", place), "overlay lowerdir+", spec->layers[i].path))
+      return false;
   }
+  /* Where redirects are the kernel's default, they would be made; nothing of ours that reads layers follows them. */
   const char *options[][2] = {
       {"source", "forkpoint"}, {"upperdir", "upper"}, {"workdir", "work"},
-      {"index", "on"},         {"nfs_export", "on"},
+      {"index", "on"},         {"nfs_export", "on"},  {"redirect_dir", "off"},
   };
   for (size_t i = 0; i < sizeof options / sizeof *options; i++)
-    if (sys_fsconfig(fs, FSCONFIG_SET_STRING, options[i][0], options[i][1]))
-      die("overlay option", options[i][0]);
+    if (!is_known(sys_fsconfig(fs, FSCONFIG_SET_STRING, options[i][0], options[i][1]), "overlay option", options[i][0]))
+      return false;
   /* Else every file that is copied up waits for the disk; a snapshot is flushed as a whole. */
-  if (syscall(SYS_fsconfig, fs, FSCONFIG_SET_FLAG, "volatile", NULL, 0)) die("overlay option", "volatile");
-  if (sys_fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL)) die("create overlay for", spec->env);
+  if (!is_known(sys_fsconfig(fs, FSCONFIG_SET_FLAG, "volatile", NULL), "overlay option", "volatile")) return false;
+  return is_known(sys_fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL), "create overlay for", spec->env);
+}
+
+static void mount_overlay(const struct spec *spec) {
+  int fs = (int)syscall(SYS_fsopen, "overlay", FSOPEN_CLOEXEC);
+  if (fs < 0) die("fsopen", "overlay");
+  if (!create_overlay(fs, spec)) {
+    close(fs);
+    mount_overlay_classic(spec);
+    return;
+  }
   int root = (int)syscall(SYS_fsmount, fs, FSMOUNT_CLOEXEC, 0);
   if (root < 0) die("fsmount overlay for", spec->env);
   attach(root, "stage/root");
@@ -153,9 +170,5 @@ void stage_mounts(const struct spec *spec, int user_namespace) {
   make_directory("stage/run");
   attach(clone_mount("run", -1, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC), "stage/run");
   if (spec->pages) stage_pages(spec->pages, user_namespace);
-  for (size_t i = 0; i < spec->layer_count; i++) {
-    char place[32];
-    snprintf(place, sizeof place, "stage/l/%zu", i);
-    if (umount2(place, MNT_DETACH)) die("umount", place);
-  }
+  if (umount2("stage/l", MNT_DETACH)) die("umount", "stage/l");
 }

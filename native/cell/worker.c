@@ -69,10 +69,18 @@ static void parse_arguments(struct spec *spec, const struct block *block) {
   parse_options(spec, argc, argv);
 }
 
-/* CRIU probes the kernel on every call unless /run is a tmpfs that keeps the answer. */
+/* CRIU probes the kernel on every call unless /run is a tmpfs that keeps the answer. It lies where anybody
+ * may make directories, and who can change it can have root write where it should not. */
 static void provide_run(const struct spec *spec) {
   if (!spec->kdat) die_usage("needs --kdat", NULL);
-  if (mount(spec->kdat, "/run", NULL, MS_BIND, NULL)) die("bind on /run", spec->kdat);
+  int fd = open(spec->kdat, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  struct stat info;
+  if (fd < 0 || fstat(fd, &info)) die("open", spec->kdat);
+  if (info.st_uid || info.st_mode & 022) die_usage("not a directory that only root can change", spec->kdat);
+  char own[32];
+  snprintf(own, sizeof own, "/proc/self/fd/%d", fd);
+  if (mount(own, "/run", NULL, MS_BIND, NULL)) die("bind on /run", spec->kdat);
+  close(fd);
 }
 
 /* Where CRIU builds its mounts (see preload/mount-roots.c); it goes with the namespace. */
@@ -162,7 +170,7 @@ static void reach_step(const char *step, pid_t pid) {
     /* Before the first restored instruction: afterwards the sandbox could have put something else there. */
     if (statx(AT_FDCWD, job.spec.socket, AT_SYMLINK_NOFOLLOW, STATX_INO | STATX_BTIME, &job.socket))
       die("statx", job.spec.socket);
-    if (job.spec.hold) freeze_cell(job.spec.cgroups[0]);
+    if (job.spec.hold) set_frozen(job.spec.cgroups[0], true);
   }
 }
 
@@ -190,6 +198,8 @@ static bool converse(struct criu criu, struct answer *answer) {
     if (!answer->notifies) return true;
     bool goes_on = !caller_is_gone();
     if (goes_on) reach_step(answer->script, answer->pid);
+    /* After a refusal of the last step CRIU would only log it, and let them run. */
+    if (!goes_on && job.first) kill(job.first, SIGKILL);
     if (!answer_notification(criu.socket, goes_on)) return false;
   }
 }
@@ -202,12 +212,23 @@ static void end_orphans(void) {
     FILE *children = fopen(path, "re");
     for (int pid; children && fscanf(children, "%d", &pid) == 1;) kill(pid, SIGKILL);
     if (children) fclose(children);
+    if (job.spec.hold) let_killed_end(job.spec.cgroups[0]);
   } while (waitpid(-1, NULL, 0) > 0);
 }
 
-static void hold_lock(const char *directory) {
+/* The descriptor that holds it, -1 without one. */
+static int take_lock(const char *directory) {
+  if (!directory) return -1;
   int fd = open(directory, O_RDONLY | O_DIRECTORY);
   if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB)) die("lock", directory);
+  return fd;
+}
+
+/* The lock goes first: who reads this may dump into the same directory at once. */
+static int say_dumped(int lock) {
+  close(lock);
+  printf("done\n");
+  return 0;
 }
 
 static int say_restored(const struct answer *answer) {
@@ -230,7 +251,7 @@ int run_worker(const struct spec *prepared, char **program) {
   struct block arguments = read_block(), request = read_block();
   job.spec = *prepared;
   parse_arguments(&job.spec, &arguments);
-  if (job.spec.lock) hold_lock(job.spec.lock);
+  int lock = take_lock(job.spec.lock);
   bool restores = job.spec.layer_count > 0;
   if (restores) {
     require_cell(&job.spec);
@@ -241,7 +262,7 @@ int run_worker(const struct spec *prepared, char **program) {
     die("send", "criu");
   struct answer answer = {0};
   bool answered = converse(criu, &answer);
-  if (answered && answer.success) return restores ? say_restored(&answer) : !printf("done\n");
+  if (answered && answer.success) return restores ? say_restored(&answer) : say_dumped(lock);
   if (restores) end_orphans();
   printf("failed %s\n", answered ? answer.message : "criu went away");
   return 1;

@@ -25,7 +25,7 @@ export interface FileEntry {
 /**
  * `modified`: other content, symlink target or device, whatever else changed. `type`: another kind
  * of file. `mode`, `owner`: the same content; `mode` where both changed. `renamed`: the same content
- * at another path, only where that is certain.
+ * at another path, only where that is certain, and not looked for in files over 256 MiB.
  */
 export type ChangeKind = 'added' | 'modified' | 'deleted' | 'type' | 'mode' | 'owner' | 'renamed'
 

@@ -79,6 +79,21 @@ describe.each([
   })
 })
 
+test('names of thousands of watched files are found again in one go', async () => {
+  const env = await fp.create()
+  const path = await bring(env, 'watch.py')
+  await run(
+    env,
+    'mkdir /srv/many; cd /srv/many; touch $(seq 2000); all=$(seq -f /srv/many/%g 2000)',
+  )
+  await run(env, `python3 ${path} /root/log $all > /dev/null 2>&1 &`)
+  await expect.poll(() => run(env, 'cat /root/log'), patiently).toContain('ready')
+  forgetNames()
+  await env.snapshot()
+  await run(env, 'echo changed > /srv/many/1234')
+  await expect.poll(() => run(env, 'cat /root/log'), patiently).toContain('/srv/many/1234')
+})
+
 /** What memory pressure does in time. */
 function forgetNames(): void {
   writeFileSync('/proc/sys/vm/drop_caches', '2')

@@ -1,7 +1,7 @@
-import { mkdirSync } from 'node:fs'
 import type { CriuCommand } from './criu.ts'
 import { type Ended, keeperDismiss, keeperJob, keeperPrepare } from './keeper.ts'
 import { nativeProgram } from './native-program.ts'
+import { makeOwnDirectory } from './own-directory.ts'
 
 /**
  * CRIU keeps what it learned of the kernel in /run if that is a tmpfs, and probes it anew on every
@@ -30,7 +30,7 @@ export function criuWorkers(
   ids: { readonly base: number; readonly count: number },
 ): CriuWorkers {
   const prepare = (count: number): void => {
-    mkdirSync(kernelData, { recursive: true, mode: 0o711 })
+    makeOwnDirectory(kernelData)
     const words = ['worker', '--kdat', kernelData, '--id-base', String(ids.base)]
     words.push('--id-count', String(ids.count), '--preload', nativeProgram('preload.so'))
     keeperPrepare([...words, '--', ...criu()], count)

@@ -9,6 +9,7 @@ import { nativeProgram } from './native-program.ts'
 
 /** As in native/cell/keeper.c. */
 const kinds = { run: 0, job: 1, prepare: 2, dismiss: 3, kill: 4 } as const
+const mostBytes = 16 * 1024 ** 2
 
 export interface Ended {
   /** null if it was ended by a signal */
@@ -31,9 +32,10 @@ export async function keeperRun(
   words: readonly string[],
   { input = '', signal }: { readonly input?: string; readonly signal?: AbortSignal | undefined },
 ): Promise<Ended> {
+  signal?.throwIfAborted()
   const ended = ask('run', words, Buffer.from(input))
   const id = lastId
-  const kill = () => current && send(current, 'kill', id, [], Buffer.alloc(0))
+  const kill = () => current && send(current, 'kill', id)
   signal?.addEventListener('abort', kill)
   try {
     return await ended
@@ -49,32 +51,52 @@ export function keeperJob(words: readonly string[], request: Uint8Array): Promis
 
 /** Workers are started with these words, from now on; so many are wanted at once. */
 export function keeperPrepare(words: readonly string[], count: number): void {
-  send(keeper(), 'prepare', count, words, Buffer.alloc(0))
+  send(keeper(), 'prepare', count, encoded(words))
 }
 
 /** Ends the workers that wait. */
 export function keeperDismiss(): void {
-  if (current) send(current, 'dismiss', 0, [], Buffer.alloc(0))
+  if (current) send(current, 'dismiss', 0)
 }
 
-function ask(kind: 'run' | 'job', words: readonly string[], input: Uint8Array): Promise<Ended> {
+async function ask(
+  kind: 'run' | 'job',
+  words: readonly string[],
+  input: Uint8Array,
+): Promise<Ended> {
+  const args = encoded(words)
+  requireShort(args)
+  requireShort(input)
   const { child, waiting } = keeper()
   lastId = (lastId % 0xffffffff) + 1
   const answer = Promise.withResolvers<Ended>()
   waiting.set(lastId, answer)
   if (waiting.size === 1) hold(child, 'ref')
-  send({ child, waiting }, kind, lastId, words, input)
+  send({ child, waiting }, kind, lastId, args, input)
   return answer.promise
 }
+
+/** The keeper would take a longer one for nonsense, and end, with everybody's programs. */
+function requireShort({ length }: Uint8Array): void {
+  if (length <= mostBytes) return
+  throw new BackendError(`${length} bytes are too many for a program's arguments or its input`, {
+    detail: { length, mostBytes },
+  })
+}
+
+function encoded(words: readonly string[]): Buffer {
+  return Buffer.from(words.map((word) => `${word}\0`).join(''))
+}
+
+const none = Buffer.alloc(0)
 
 function send(
   { child }: Keeper,
   kind: keyof typeof kinds,
   id: number,
-  words: readonly string[],
-  input: Uint8Array,
+  args: Buffer = none,
+  input: Uint8Array = none,
 ): void {
-  const args = Buffer.from(words.map((word) => `${word}\0`).join(''))
   const head = Buffer.alloc(16)
   for (const [index, number] of [id, kinds[kind], args.length, input.length].entries()) {
     head.writeUInt32LE(number, 4 * index)

@@ -8,6 +8,9 @@ export interface ToolOptions {
 }
 
 const cannotRun = 127
+/** There may also be too many words for it. */
+const isMissing =
+  /^cannot run .*: (No such file or directory|Permission denied|Exec format error)$/m
 
 /** Runs a program to its end, without a shell; never throws on its exit code. */
 export async function runTool(
@@ -16,7 +19,7 @@ export async function runTool(
   options: ToolOptions = {},
 ): Promise<Ended> {
   const ended = await keeperRun([program, ...args], options)
-  if (ended.exitCode === cannotRun && ended.stderr.startsWith('cannot run ')) {
+  if (ended.exitCode === cannotRun && isMissing.test(ended.stderr)) {
     throw new PrerequisiteError(ended.stderr.trim(), {
       remedy: 'run `forkpoint doctor --fix`, which installs what is missing',
     })

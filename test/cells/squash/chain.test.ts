@@ -22,14 +22,14 @@ afterEach(async () => {
 async function grow(env: Environment, from: number, to: number): Promise<Snapshot[]> {
   const taken: Snapshot[] = []
   for (let i = from; i < to; i += 1) {
-    await env.exec(`X=${i}; cd /root; echo ${i} > f${i}; echo ${i} > same; rm -f f${i - 3}`)
+    await env.exec(`X=${i}; mkdir -p /srv/own; cd /srv/own; echo ${i} > f${i}; echo ${i} > same; rm -f f${i - 3}`)
     taken.push(await env.snapshot())
   }
   return taken
 }
 
 async function expectStateOf(env: Environment, i: number): Promise<void> {
-  const { stdout } = await env.exec('cd /root; echo $X $(cat same) $(ls | sort -V)')
+  const { stdout } = await env.exec('cd /srv/own; echo $X $(cat same) $(ls | sort -V)')
   const files = [i - 2, i - 1, i].filter((each) => each >= 0).map((each) => `f${each}`)
   expect(stdout.trim()).toBe(`${i} ${i} ${files.join(' ')} same`)
 }

@@ -59,6 +59,30 @@ describe.skipIf(whyNoLayers !== null)('files of layers', () => {
     expect(await changesBetween(base, view, { ids })).toEqual([])
   })
 
+  test('files of a terabyte of holes are compared by what is in them, at once', async () => {
+    using lab = new OverlayLab()
+    const make = (root: string, name: string, middle: string) => {
+      const file = join(root, name)
+      rmSync(file, { force: true })
+      const script = `truncate -s 1T "$1"; printf %s "$2" | dd of="$1" bs=1M seek=500000 conv=notrunc`
+      execFileSync('sh', ['-c', script, 'sh', file, middle], { stdio: 'ignore' })
+    }
+    const base = lab.base((root) => {
+      for (const name of ['same', 'changed', 'gone']) make(root, name, 'old')
+    })
+    const view = lab.grow(base, (root) => {
+      make(root, 'same', 'old')
+      make(root, 'changed', 'new')
+      rmSync(join(root, 'gone'))
+      make(root, 'made', 'old')
+    })
+    expect(await changesBetween(base, view, { ids })).toMatchObject([
+      { path: '/changed', kind: 'modified' },
+      { path: '/gone', kind: 'deleted' },
+      { path: '/made', kind: 'added' },
+    ])
+  })
+
   test('the same size and time do not make the same content', async () => {
     using lab = new OverlayLab()
     const write = (content: string) => (root: string) => {

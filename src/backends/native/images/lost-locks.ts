@@ -38,20 +38,34 @@ export async function lostLocksOf(images: string): Promise<LostLock[]> {
   if (locks.length === 0) return []
   const files = regularFiles(await readFile(join(images, 'files.img')))
   const paths = new Map(files.map(({ id, name }) => [id, name]))
+  const openFiles = oncePerProcess((pid) => openFilesOf(load, pid))
+  const mapped = oncePerProcess(
+    async (pid) => new Set((await sharedFilesOf(load, pid)).map((id) => paths.get(id))),
+  )
   const lost: LostLock[] = []
   for (const { pid, fd, type, start, len } of locks) {
-    const path = paths.get(await fileOf(load, pid, fd))
-    const mapped = await sharedFilesOf(load, pid)
-    if (!mapped.some((id) => paths.get(id) === path)) continue
+    const path = paths.get((await openFiles(pid)).get(fd) ?? 0)
+    if (!(await mapped(pid)).has(path)) continue
     lost.push({ pid, fd, type, start, length: len })
   }
   return lost
 }
 
-async function fileOf(load: Load, pid: number, fd: number): Promise<number> {
+/** How many locks a process has is for the sandbox to choose. */
+function oncePerProcess<T>(find: (pid: number) => Promise<T>): (pid: number) => Promise<T> {
+  const found = new Map<number, Promise<T>>()
+  return (pid) => {
+    const known = found.get(pid) ?? find(pid)
+    found.set(pid, known)
+    return known
+  }
+}
+
+/** What file each descriptor is of. */
+async function openFilesOf(load: Load, pid: number): Promise<Map<number, number>> {
   const [ids] = await load(`ids-${pid}.img`)
   const open = ids ? await load(`fdinfo-${read(taskKobjIdsEntry, ids).filesId}.img`) : []
-  return open.map((entry) => read(fdinfoEntry, entry)).find((one) => one.fd === fd)?.id ?? 0
+  return new Map(open.map((entry) => read(fdinfoEntry, entry)).map(({ fd, id }) => [fd, id]))
 }
 
 async function sharedFilesOf(load: Load, pid: number): Promise<number[]> {

@@ -21,10 +21,15 @@ export function findRenames(changes: readonly FileChange[], key: ContentKey): Fi
   return changes.filter((change) => !gone.has(change)).map((change) => moved.get(change) ?? change)
 }
 
+/** Of larger files the content is not read: a sandbox may make files of terabytes, of holes alone. */
+const mostBytes = 256 * 1024 ** 2
+
 /** Only files of a size that occurs on both sides can be the same. */
 export function renameCandidates(changes: readonly FileChange[]): { a: string[]; b: string[] } {
-  const deleted = changes.filter(isDeletedFile)
-  const added = changes.filter(isAddedFile)
+  const isReadable = ({ before, after }: FileChange) =>
+    ((before ?? after)?.sizeBytes ?? 0) <= mostBytes
+  const deleted = changes.filter(isDeletedFile).filter(isReadable)
+  const added = changes.filter(isAddedFile).filter(isReadable)
   const sizes = (of: FileChange[]) =>
     new Set(of.map((change) => (change.before ?? change.after)?.sizeBytes))
   const [inDeleted, inAdded] = [sizes(deleted), sizes(added)]

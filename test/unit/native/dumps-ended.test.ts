@@ -1,0 +1,23 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { expect, test } from 'vitest'
+import { dumpsEnded } from '../../../src/backends/native/dumps-ended.ts'
+import { TemporaryDirectory } from '../../support/temporary-directory.ts'
+
+test('a dump that holds its directory is waited for, and no longer', async () => {
+  using images = new TemporaryDirectory()
+  await dumpsEnded(images.path)
+  const script = 'echo locked; exec cat'
+  const dump = spawn('flock', ['--no-fork', images.path, 'sh', '-c', script], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  await once(dump.stdout, 'data')
+  let waits = true
+  const ended = dumpsEnded(images.path).then(() => {
+    waits = false
+  })
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  expect(waits).toBe(true)
+  dump.stdin.end()
+  await ended
+})
