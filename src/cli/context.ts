@@ -50,7 +50,7 @@ export class Context {
   }
 
   /** Says what failed beside what was done; the result is shown all the same. */
-  async tell(error: Error): Promise<void> {
+  async tell(error: unknown): Promise<void> {
     const { stderr } = this.streams
     await write(stderr, `${renderError(error, styleFor(stderr, this.globals))}\n`)
   }

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Environment, Forkpoint, SnapshotInfo } from '../index.ts'
+import type { Environment, Forkpoint, Snapshot, SnapshotInfo } from '../index.ts'
 import { BackendError } from '../model/errors.ts'
 
 const lookEveryMs = 10
@@ -15,7 +15,7 @@ export async function snapshotInBackground(
   forkpoint: Forkpoint,
   environment: Environment,
 ): Promise<SnapshotInfo> {
-  const known = new Set((await forkpoint.snapshots()).map(({ id }) => id))
+  const since = Date.now()
   const child = sameWithout('--no-wait')
   const ended = { yet: false }
   const end = outcome(child).finally(() => {
@@ -23,8 +23,7 @@ export async function snapshotInBackground(
   })
   for (;;) {
     const isOver = ended.yet
-    const taken = await forkpoint.snapshots({ environment: environment.id })
-    const begun = taken.find(({ id }) => !known.has(id))
+    const begun = await takenBy(child, forkpoint, environment, since)
     if (begun !== undefined) {
       leave(child)
       return begun.info
@@ -32,6 +31,20 @@ export async function snapshotInBackground(
     if (isOver) throw await end
     await sleep(lookEveryMs)
   }
+}
+
+/** Others may take snapshots of the same environment at this moment. */
+async function takenBy(
+  { pid }: ChildProcess,
+  forkpoint: Forkpoint,
+  environment: Environment,
+  since: number,
+): Promise<Snapshot | undefined> {
+  const log = await environment.log()
+  const own = log.findLast((entry) => entry.pid === pid && entry.startedAt >= since)
+  if (!own?.snapshot) return undefined
+  const taken = await forkpoint.snapshots({ environment: environment.id })
+  return taken.find(({ id }) => id === own.snapshot)
 }
 
 function sameWithout(flag: string): ChildProcess {

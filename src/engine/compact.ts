@@ -37,20 +37,30 @@ async function gatherMemory(engine: Engine, id: SnapshotId): Promise<number> {
   const { store } = engine
   const { snapshot, operation } = begin(store, id)
   const backend = engine.backend(snapshot.backend)
+  let imagesBytes: number | null
   try {
-    const imagesBytes = await backend.gatherMemory(snapshot)
+    imagesBytes = await backend.gatherMemory(snapshot)
     killPoint('squash:gathered')
-    store.transaction(() => {
-      const { sizes } = store.snapshots.resolve(id)
-      if (imagesBytes !== null) store.snapshots.update(id, { sizes: { ...sizes, imagesBytes } })
-      store.journal.finish(operation)
-    })
-    await dropStaleMemory(engine, id)
-    return imagesBytes ?? 0
+    recordMemory(engine, operation, id, imagesBytes)
   } catch (error) {
     store.journal.fail(operation, error)
     throw error
   }
+  await dropStaleMemory(engine, id)
+  return imagesBytes ?? 0
+}
+
+function recordMemory(
+  { store }: Engine,
+  operation: Operation,
+  id: SnapshotId,
+  imagesBytes: number | null,
+): void {
+  store.transaction(() => {
+    const { sizes } = store.snapshots.resolve(id)
+    if (imagesBytes !== null) store.snapshots.update(id, { sizes: { ...sizes, imagesBytes } })
+    store.journal.finish(operation)
+  })
 }
 
 /** Whoever begins to read a snapshot after this look reads what is current. */
@@ -127,10 +137,11 @@ function record(
   })
 }
 
-/** After a crash: what was merged and not recorded goes; it is due again after the next snapshot. */
+/**
+ * After a crash: what was merged and not recorded goes; it is due again after the next snapshot.
+ * Only for who has the lease.
+ */
 export async function discardUnrecorded(engine: Engine, operation: Operation): Promise<void> {
-  using held = engine.store.leases.tryAcquire(squashLease, 'removing what a squash left over')
-  if (!held) return
   const records = engine.store.snapshots.list()
   const recorded = new Set(records.flatMap(({ sizes }) => Object.keys(sizes.squashed ?? {})))
   await engine.backend('native').discardUnrecorded(recorded)

@@ -1,6 +1,7 @@
 import type { Check } from '../backends/backend.ts'
 import type { Settings } from '../model/settings.ts'
 import { openEngine } from './engine.ts'
+import { recoverAbandoned, type Unrecovered } from './reconcile.ts'
 import { releaseIfUnused } from './remove.ts'
 
 /** What `doctor` found. */
@@ -26,9 +27,21 @@ async function allChecks(settings: Settings): Promise<readonly Check[]> {
   const operation = engine.store.journal.begin('doctor', null)
   try {
     const root: Check = { name: 'root', status: 'ok', found: 'uid 0' }
-    return [root, ...(await engine.backend('native').check())]
+    const { left } = await recoverAbandoned(engine)
+    return [root, ...(await engine.backend('native').check()), ...left.map(unfinished)]
   } finally {
     await releaseIfUnused(engine, 'native')
     engine.store.journal.finish(operation)
+  }
+}
+
+/** What a killed process left half-done, and opening the store could not put right. */
+function unfinished({ operation, error }: Unrecovered): Check {
+  const { kind, environmentId: id, owner } = operation
+  return {
+    name: 'unfinished work',
+    status: 'warn',
+    found: `${kind}${id === null ? '' : ` of ${id}`} by process ${owner.pid}, which is gone: ${error.message}`,
+    remedy: `every command tries again${id === null ? '' : `; \`forkpoint rm ${id}\` gives it up`}`,
   }
 }

@@ -48,7 +48,7 @@ export async function openEngine(settings: Settings, options: KeeperOptions = {}
     return known
   }
   const open = connections(async (id) => {
-    await settled(store, id)
+    await settled(engine, id)
     const record = store.environments.get(id)
     return record?.instance ? backend(record.backend).address(id, record.instance) : null
   })

@@ -18,7 +18,7 @@ import { EnvironmentFiles } from './files.ts'
 import type { ForkOptions } from './fork.ts'
 import type { Forks } from './forks.ts'
 import { type LogEntry, logEntry } from './history/log.ts'
-import { liveRecord, markDead } from './liveness.ts'
+import { currentRecord, liveRecord } from './liveness.ts'
 import { pause, resume } from './pause.ts'
 import { EnvironmentPorts } from './ports.ts'
 import { promote } from './promote.ts'
@@ -91,8 +91,7 @@ export class Environment {
   }
 
   refresh(): this {
-    markDead(this.#engine)
-    this.#record = this.#engine.store.environments.resolve(this.id)
+    this.#record = currentRecord(this.#engine, this.id)
     return this
   }
 

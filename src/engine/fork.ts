@@ -94,9 +94,11 @@ async function makeAll(
 
 /** Seen before anything is made; the store itself refuses what comes in between. */
 function requireFreeNames(engine: Engine, drafts: readonly EnvironmentRecord[]): void {
-  const taken = new Set(engine.store.environments.list().map(({ name }) => name))
-  const name = drafts.find((draft) => draft.name !== null && taken.has(draft.name))?.name
-  if (!name) return
+  const wanted = drafts.flatMap((draft) => draft.name ?? [])
+  if (wanted.length === 0) return
+  const taken = new Set(engine.store.environments.list().map((record) => record.name))
+  const name = wanted.find((each) => taken.has(each))
+  if (name === undefined) return
   throw new ConflictError(`the name ${quote(name)} is taken`, { remedy: 'choose another name' })
 }
 
@@ -188,6 +190,5 @@ async function make(
   const instance = await watch.measure('materialize', () =>
     materialize(engine, record, snapshot, { replaces: null, role: 'copy' }),
   )
-  engine.store.environments.update(record.id, { instance })
   return await watch.measure('introduce', () => introduce(engine, record, instance))
 }

@@ -14,7 +14,7 @@ import type { RemovalOptions } from './history/removal.ts'
 import type { PrunePlan } from './history/retention.ts'
 import { buildTree, type TreeNode, treeAround } from './history/tree.ts'
 import type { Usage } from './history/usage.ts'
-import { markDead } from './liveness.ts'
+import { currentRecord, markDead } from './liveness.ts'
 import { measureUsage } from './measure-usage.ts'
 import { type PruneOptions, prune, removeSnapshots } from './prune.ts'
 import { findReferent } from './reference.ts'
@@ -92,8 +92,7 @@ export class Forkpoint implements AsyncDisposable {
 
   /** By id, unique beginning of an id, or name. */
   async get(reference: string): Promise<Environment> {
-    markDead(this.#engine)
-    return new Environment(this.#engine, this.#engine.store.environments.resolve(reference))
+    return new Environment(this.#engine, currentRecord(this.#engine, reference))
   }
 
   /** Oldest first. */

@@ -5,15 +5,25 @@ import type { Engine } from './engine.ts'
 
 /** Notes which environments have died since somebody looked. */
 export function markDead(engine: Engine): void {
-  const { environments } = engine.store
-  for (const seen of environments.list({ status: ['running', 'paused'] })) {
-    if (!hasDied(engine, seen)) continue
-    // Another process may have changed or removed it meanwhile.
-    engine.store.transaction(() => {
-      const record = environments.get(seen.id)
-      if (record && hasDied(engine, record)) environments.update(record.id, { status: 'dead' })
-    })
-  }
+  const alive = engine.store.environments.list({ status: ['running', 'paused'] })
+  for (const seen of alive) noteDeath(engine, seen)
+}
+
+/** By id, name or unique beginning of an id; if it has died, that is noted. */
+export function currentRecord(engine: Engine, reference: string): EnvironmentRecord {
+  const seen = engine.store.environments.resolve(reference)
+  return noteDeath(engine, seen) ?? seen
+}
+
+function noteDeath(engine: Engine, seen: EnvironmentRecord): EnvironmentRecord | undefined {
+  if (!hasDied(engine, seen)) return undefined
+  const { environments, transaction } = engine.store
+  // Another process may have changed or removed it meanwhile.
+  return transaction(() => {
+    const record = environments.get(seen.id)
+    if (!record || !hasDied(engine, record)) return record
+    return environments.update(record.id, { status: 'dead' })
+  })
 }
 
 export type LiveRecord = EnvironmentRecord & { readonly instance: Instance }

@@ -2,6 +2,7 @@ import type { EnvironmentRecord } from '../model/environment.ts'
 import type { EnvironmentId } from '../model/ids.ts'
 import type { Engine } from './engine.ts'
 import { liveRecord } from './liveness.ts'
+import { hold } from './recover.ts'
 
 /** Freezes every process of an environment. Pausing a paused one changes nothing. */
 export function pause(engine: Engine, id: EnvironmentId): Promise<EnvironmentRecord> {
@@ -19,7 +20,7 @@ async function change(
   status: 'paused' | 'running',
 ): Promise<EnvironmentRecord> {
   const { store } = engine
-  await using _lease = await store.leases.acquire(`env:${id}`, kind)
+  await using _lease = await hold(engine, id, kind)
   const record = liveRecord(engine, id)
   if (record.status === status) return record
   const backend = engine.backend(record.backend)

@@ -2,6 +2,7 @@ import type { EnvironmentRecord } from '../model/environment.ts'
 import { InvalidInputError } from '../model/errors.ts'
 import { type EnvironmentId, isEnvironmentId, type SnapshotId } from '../model/ids.ts'
 import type { Engine } from './engine.ts'
+import { hold } from './recover.ts'
 import { exchange } from './restore.ts'
 import { snapshot } from './snapshot.ts'
 
@@ -22,6 +23,6 @@ export async function promote(
   const winner = isEnvironmentId(from)
     ? await snapshot(engine, from, {})
     : engine.store.snapshots.resolve(from)
-  await using _lease = await engine.store.leases.acquire(`env:${into}`, 'promote')
+  await using _lease = await hold(engine, into, 'promote')
   return await exchange(engine, into, winner, 'promote')
 }

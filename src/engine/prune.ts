@@ -80,7 +80,6 @@ export async function completePrune(engine: Engine, operation: Operation): Promi
   await engine.exclusively('snapshots', 'recovering prune', async () => {
     for (const id of ids) await removeOne(engine, id)
   })
-  engine.store.journal.finish(operation)
 }
 
 /** Safe to repeat. */

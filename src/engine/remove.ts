@@ -2,14 +2,17 @@ import type { BackendName } from '../model/environment.ts'
 import type { EnvironmentId } from '../model/ids.ts'
 import { killPoint } from '../system/kill-points.ts'
 import type { Engine } from './engine.ts'
+import { recoverEnvironment } from './recover.ts'
 import { discardSpares } from './spares/discard.ts'
 
 /** Ends an environment and removes all it had. Safe to repeat: a killed removal is completed. */
 export async function remove(engine: Engine, id: EnvironmentId): Promise<void> {
   const { store } = engine
   await using _lease = await store.leases.acquire(`env:${id}`, 'remove')
+  // What cannot be put right can still be removed; the next process finds what that leaves.
+  await recoverEnvironment(engine, id).catch(() => {})
   const record = store.environments.get(id)
-  if (!record) return
+  if (!record) return await releaseIfUnused(engine, 'native')
   const operation = store.transaction(() => {
     store.environments.update(id, { status: 'removing' })
     return store.journal.begin('remove', id)
@@ -33,7 +36,7 @@ export async function remove(engine: Engine, id: EnvironmentId): Promise<void> {
 /** The last one out gives back what all environments share: NAT rules, and the volume if it is empty. */
 export async function releaseIfUnused(engine: Engine, backend: BackendName): Promise<void> {
   const { environments, snapshots } = engine.store
-  const unused = () => environments.list().length === 0
+  const unused = () => !environments.any()
   if (!unused()) return
   // What is still on its way to the disk keeps the volume busy.
   await Promise.all([discardSpares(engine), engine.flushes.all()])
@@ -41,6 +44,6 @@ export async function releaseIfUnused(engine: Engine, backend: BackendName): Pro
     // A create writes its record before it asks for the volume; cells of `doctor` have no record.
     const { remnants, release } = engine.backend(backend)
     if (!unused() || (await remnants()).length > 0) return
-    await release(snapshots.list().length === 0 ? 'nothing' : 'snapshots')
+    await release(snapshots.any() ? 'snapshots' : 'nothing')
   })
 }

@@ -3,6 +3,7 @@ import type { EnvironmentId } from '../model/ids.ts'
 import { parseName } from '../model/names.ts'
 import type { Engine } from './engine.ts'
 import { identityOf } from './identity.ts'
+import { hold } from './recover.ts'
 
 /** Gives an environment another name; its hostname stays, programs inside may rely on it. */
 export async function rename(
@@ -11,7 +12,7 @@ export async function rename(
   name: string,
 ): Promise<EnvironmentRecord> {
   const next = parseName(name)
-  await using _lease = await engine.store.leases.acquire(`env:${id}`, 'rename')
+  await using _lease = await hold(engine, id, 'rename')
   const { environments } = engine.store
   const before = environments.resolve(id).name
   const record = environments.update(id, { name: next })

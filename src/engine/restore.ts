@@ -7,6 +7,7 @@ import { type Stopwatch, stopwatch } from '../system/stopwatch.ts'
 import { greet, introduce } from './agents.ts'
 import type { Engine } from './engine.ts'
 import { materialize } from './materialize.ts'
+import { hold } from './recover.ts'
 import { retire } from './spares/discard.ts'
 import { runSpare, takeForRestore } from './spares/take.ts'
 import { afterRestore } from './spares/wants.ts'
@@ -20,7 +21,7 @@ export async function restore(
   id: EnvironmentId,
   reference: string,
 ): Promise<EnvironmentRecord> {
-  await using _lease = await engine.store.leases.acquire(`env:${id}`, 'restore')
+  await using _lease = await hold(engine, id, 'restore')
   const snapshot = engine.store.snapshots.resolve(reference)
   const restored = await exchange(engine, id, snapshot, 'restore')
   engine.spares.want(afterRestore(snapshot.id, id))
@@ -29,7 +30,7 @@ export async function restore(
 
 /** Brings an environment back that has no processes: released, or dead after a reboot. */
 export async function revive(engine: Engine, id: EnvironmentId): Promise<EnvironmentRecord> {
-  await using _lease = await engine.store.leases.acquire(`env:${id}`, 'resume')
+  await using _lease = await hold(engine, id, 'resume')
   const { head, name } = engine.store.environments.resolve(id)
   if (head === null) {
     throw new ConflictError(`environment ${name ?? id} is dead and was never snapshotted`, {
@@ -58,6 +59,7 @@ export async function exchange(
   })
   const watch = stopwatch()
   killPoint(`${kind}:begun`)
+  let exchanged: EnvironmentRecord
   try {
     const meet = async (instance: Instance) => {
       await settle(engine, record, instance, snapshot)
@@ -67,20 +69,20 @@ export async function exchange(
       (spare && (await watch.measure('wake', () => runSpare(engine, record, spare, meet)))) ??
       (await make(engine, record, snapshot, watch))
     killPoint(`${kind}:alive`)
-    const exchanged = store.transaction(() => {
+    exchanged = store.transaction(() => {
       store.journal.finish(operation, { phases: watch.phases })
       return store.environments.update(id, { instance: next, head: snapshot.id, status: 'running' })
     })
-    killPoint(`${kind}:committed`)
-    await engine.connections.close(id)
-    const { instance } = record
-    if (instance) engine.background.startSoon(() => backend.end(id, instance))
-    return exchanged
   } catch (error) {
     await retire(engine, record, record.instance)
     store.journal.fail(operation, error)
     throw error
   }
+  killPoint(`${kind}:committed`)
+  await engine.connections.close(id)
+  const { instance } = record
+  if (instance) engine.background.startSoon(() => backend.end(id, instance))
+  return exchanged
 }
 
 async function make(

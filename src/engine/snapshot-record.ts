@@ -3,6 +3,7 @@ import { ConflictError, InvalidInputError } from '../model/errors.ts'
 import type { SnapshotId } from '../model/ids.ts'
 import type { SnapshotRecord, SnapshotStatus } from '../model/snapshot.ts'
 import type { Engine } from './engine.ts'
+import { hold } from './recover.ts'
 import { requireReady } from './restore.ts'
 
 export interface SnapshotFilter {
@@ -47,7 +48,8 @@ export function labelSnapshot(
 /** Another process may be writing it: its record is all there is to see of that. */
 const lookEveryMs = 20
 
-export async function whenReady({ store }: Engine, id: SnapshotId): Promise<SnapshotRecord> {
+export async function whenReady(engine: Engine, id: SnapshotId): Promise<SnapshotRecord> {
+  const { store } = engine
   for (;;) {
     const record = store.snapshots.get(id)
     if (record === undefined) {
@@ -59,6 +61,14 @@ export async function whenReady({ store }: Engine, id: SnapshotId): Promise<Snap
       requireReady(record)
       return record
     }
+    if (isAbandoned(engine, record)) {
+      await using _lease = await hold(engine, record.environmentId, 'recovering')
+    }
     await sleep(lookEveryMs)
   }
+}
+
+/** Whether the process that was writing it is gone. */
+function isAbandoned({ store }: Engine, { id, environmentId }: SnapshotRecord): boolean {
+  return store.journal.abandoned(environmentId).some(({ payload }) => payload.snapshot === id)
 }

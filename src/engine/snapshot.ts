@@ -5,10 +5,13 @@ import { parseName } from '../model/names.ts'
 import type { SnapshotRecord } from '../model/snapshot.ts'
 import type { Operation } from '../store/journal.ts'
 import { killPoint } from '../system/kill-points.ts'
+import { msSince, roundMs, stopwatch } from '../system/stopwatch.ts'
 import { closeConnections, greet } from './agents.ts'
 import type { Engine } from './engine.ts'
+import { giveBack } from './give-back.ts'
 import { type LiveRecord, liveRecord } from './liveness.ts'
 import { materialize } from './materialize.ts'
+import { hold } from './recover.ts'
 import { retire } from './spares/discard.ts'
 import { afterSnapshot } from './spares/wants.ts'
 
@@ -64,40 +67,51 @@ async function takeAlone(
   id: EnvironmentId,
   options: SnapshotOptions,
 ): Promise<SnapshotRecord> {
-  await using _lease = await engine.store.leases.acquire(`env:${id}`, 'snapshot', options)
+  await using _lease = await hold(engine, id, 'snapshot', options)
   options.signal?.throwIfAborted()
   const draft = begin(engine, id, options, 'snapshot')
-  const { record, operation } = draft
-  try {
+  const { record } = draft
+  const ready = await orGiveBack(engine, draft, async () => {
     const taken = await take(engine, draft, options.mode ?? 'full')
     if (options.mode === 'filesystem') return commit(engine, draft, taken, 'stays')
     const { next, ended } = await succeed(engine, draft, taken)
-    const ready = commit(engine, draft, ended, next)
-    killPoint('snapshot:committed')
+    return commit(engine, draft, ended, next)
+  })
+  killPoint('snapshot:committed')
+  if (options.mode !== 'filesystem') {
     engine.background.startSoon(() => engine.backend(record.backend).end(id, record.instance))
-    return ready
-  } catch (error) {
-    await undo(engine, draft)
-    engine.store.journal.fail(operation, error)
-    throw error
   }
+  return ready
 }
 
 /** Takes a snapshot and ends the environment's processes: `pause --release`. */
 export async function release(engine: Engine, id: EnvironmentId): Promise<SnapshotRecord> {
-  await using _lease = await engine.store.leases.acquire(`env:${id}`, 'release')
+  await using _lease = await hold(engine, id, 'release')
   const draft = begin(engine, id, {}, 'release')
-  try {
+  const ready = await orGiveBack(engine, draft, async () => {
     const taken = await take(engine, draft, 'full')
-    const ready = commit(engine, draft, taken, null)
-    killPoint('release:committed')
-    await retire(engine, draft.record, null)
-    // Only the snapshot is left of the environment: it has to last.
-    await engine.flushes.start(ready)
-    return ready
+    // Only the snapshot will be left of the environment: it has to last.
+    const { filesBytes } = await engine.backend(taken.backend).flush(taken)
+    const sizes = { ...taken.sizes, filesBytes }
+    return commit(engine, draft, { ...taken, sizes, durable: true }, null)
+  })
+  killPoint('release:committed')
+  engine.events.emit({ type: 'durable', snapshot: ready.id, at: Date.now() })
+  await retire(engine, draft.record, null)
+  return ready
+}
+
+/** Ends with a commit; after that there is nothing to give back to. */
+async function orGiveBack(
+  engine: Engine,
+  { record, snapshot: { id }, operation }: Draft,
+  work: () => Promise<SnapshotRecord>,
+): Promise<SnapshotRecord> {
+  try {
+    return await work()
   } catch (error) {
-    await undo(engine, draft)
-    engine.store.journal.fail(draft.operation, error)
+    await giveBack(engine, record, id)
+    engine.store.journal.fail(operation, error)
     throw error
   }
 }
@@ -152,9 +166,11 @@ async function take(
 ): Promise<Taken> {
   const { instance } = record
   const backend = engine.backend(record.backend)
-  // A frozen agent can close nothing: a paused environment is woken for a moment.
-  if (record.status === 'paused') await backend.resume(record.id, instance)
-  if (mode === 'full') await closeConnections(engine, record, instance)
+  if (mode === 'full') {
+    // A frozen agent can close nothing: a paused environment is woken for a moment.
+    if (record.status === 'paused') await backend.resume(record.id, instance)
+    await closeConnections(engine, record, instance)
+  }
   const memory = record.memory ?? engine.settings.memory
   const head = record.head === null ? null : (engine.store.snapshots.get(record.head) ?? null)
   const result = await backend.capture(record.id, instance, draft.id, { mode, memory, head })
@@ -164,7 +180,7 @@ async function take(
     captured: result.captured,
     ...(result.memory && { memory: result.memory }),
     sizes: { filesBytes: null, imagesBytes: result.imagesBytes },
-    timing: { ...draft.timing, pauseMs: since(result.frozenAt), phases: result.phases },
+    timing: { ...draft.timing, pauseMs: msSince(result.frozenAt), phases: result.phases },
   }
 }
 
@@ -175,21 +191,17 @@ async function succeed(
   taken: Taken,
 ): Promise<{ next: Instance; ended: Taken }> {
   const backend = engine.backend(record.backend)
-  const began = performance.now()
-  const next = await materialize(engine, record, taken, {
-    ...{ replaces: record.instance, role: 'successor' },
+  const watch = stopwatch()
+  const next = await watch.measure('materialize', () =>
+    materialize(engine, record, taken, { replaces: record.instance, role: 'successor' }),
+  )
+  const pauseMs = roundMs(taken.timing.pauseMs + (watch.phases[0]?.ms ?? 0))
+  await watch.measure('swap', async () => {
+    await greet(engine, record, next)
+    if (record.status === 'paused') await backend.pause(record.id, next)
   })
-  const made = { name: 'materialize', ms: since(began) }
-  const alive = performance.now()
-  await greet(engine, record, next)
-  if (record.status === 'paused') await backend.pause(record.id, next)
-  const swap = { name: 'swap', ms: since(alive) }
-  const { pauseMs, phases } = taken.timing
-  const timing = {
-    ...{ totalMs: 0, pauseMs: Math.round((pauseMs + made.ms) * 100) / 100 },
-    phases: [...phases, made, swap],
-  }
-  return { next, ended: { ...taken, timing } }
+  const phases = [...taken.timing.phases, ...watch.phases]
+  return { next, ended: { ...taken, timing: { totalMs: 0, pauseMs, phases } } }
 }
 
 function commit(
@@ -199,33 +211,20 @@ function commit(
   next: Instance | null | 'stays',
 ): SnapshotRecord {
   const { store } = engine
-  const totalMs = since(began)
+  const totalMs = msSince(began)
+  const { id, image, captured, memory, sizes, durable } = taken
+  const timing = { ...taken.timing, totalMs }
   return store.transaction(() => {
-    const { phases } = taken.timing
-    store.journal.finish(operation, { totalMs, phases, bytes: taken.sizes.imagesBytes })
-    const ready = store.snapshots.update(taken.id, {
-      ...taken,
-      status: 'ready',
-      timing: { ...taken.timing, totalMs },
+    store.journal.finish(operation, { totalMs, phases: timing.phases, bytes: sizes.imagesBytes })
+    // Only what was taken: its name and labels may have been changed meanwhile.
+    const ready = store.snapshots.update(id, {
+      ...{ status: 'ready', image, captured, sizes, durable, timing },
+      ...(memory !== undefined && { memory }),
     })
     // Copied files are beside the environment's line of layers, not under it.
     if (next === 'stays') return ready
     const status = next === null ? 'released' : record.status
-    store.environments.update(record.id, { head: taken.id, instance: next, status })
+    store.environments.update(record.id, { head: id, instance: next, status })
     return ready
   })
-}
-
-async function undo(engine: Engine, { record, snapshot: draft }: Draft): Promise<void> {
-  const { instance } = record
-  const backend = engine.backend(record.backend)
-  await retire(engine, record, instance)
-  await backend.uncapture(record.id, instance, draft.id)
-  if (record.status === 'paused') await backend.pause(record.id, instance)
-  engine.store.snapshots.remove(draft.id)
-}
-
-/** Milliseconds, to the hundredth. */
-function since(began: number): number {
-  return Math.round((performance.now() - began) * 100) / 100
 }

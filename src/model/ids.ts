@@ -1,6 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { InvalidInputError } from './errors.ts'
-import { quote } from './quote.ts'
 
 declare const brand: unique symbol
 type Id<Kind extends string> = string & { readonly [brand]: Kind }
@@ -38,25 +36,6 @@ export function isSnapshotId(value: unknown): value is SnapshotId {
   return isId('s', value)
 }
 
-export function isOperationId(value: unknown): value is OperationId {
-  return isId('o', value)
-}
-
-export function parseEnvironmentId(value: unknown): EnvironmentId {
-  if (isEnvironmentId(value)) return value
-  throw notAnId('an environment id', 'e', value)
-}
-
-export function parseSnapshotId(value: unknown): SnapshotId {
-  if (isSnapshotId(value)) return value
-  throw notAnId('a snapshot id', 's', value)
-}
-
-export function parseOperationId(value: unknown): OperationId {
-  if (isOperationId(value)) return value
-  throw notAnId('an operation id', 'o', value)
-}
-
 /** Whether a user could have meant this as the beginning of the id of an environment or snapshot. */
 export function isIdPrefix(kind: 'e' | 's', value: string): boolean {
   const inRange = value.length >= shortestIdPrefix && value.length <= 1 + randomLength
@@ -75,12 +54,6 @@ function newId(kind: 'e' | 's' | 'o'): string {
   return id
 }
 
-function isId(kind: 'e' | 's' | 'o', value: unknown): boolean {
+function isId(kind: 'e' | 's', value: unknown): boolean {
   return typeof value === 'string' && value.startsWith(kind) && shape.test(value)
-}
-
-function notAnId(what: string, kind: string, value: unknown): InvalidInputError {
-  return new InvalidInputError(`not ${what}: ${quote(value)}`, {
-    remedy: `${what} is "${kind}" and ${randomLength} of the characters ${alphabet}`,
-  })
 }

@@ -10,8 +10,6 @@ export type EnvironmentPatch = Partial<Omit<EnvironmentRecord, 'id' | 'createdAt
 
 export interface EnvironmentFilter {
   readonly status?: EnvironmentStatus | readonly EnvironmentStatus[]
-  readonly backend?: EnvironmentRecord['backend']
-  readonly head?: SnapshotId
   /** labels that must all be present with these values */
   readonly labels?: Readonly<Record<string, string>>
 }
@@ -21,6 +19,7 @@ export interface Environments {
   get(id: EnvironmentId): EnvironmentRecord | undefined
   /** By id, name or unique beginning of an id. */
   resolve(ref: string): EnvironmentRecord
+  any(): boolean
   /** Oldest first. */
   list(filter?: EnvironmentFilter): EnvironmentRecord[]
   update(id: EnvironmentId, patch: EnvironmentPatch): EnvironmentRecord
@@ -53,6 +52,7 @@ export function environments(db: Database): Environments {
       )
     },
     resolve: (ref) => fromRow(resolveReference(db, referable, ref)),
+    any: () => db.get('SELECT 1 FROM environments LIMIT 1') !== undefined,
     list: (filter = {}) =>
       db
         .all('SELECT * FROM environments ORDER BY created_at, id')
@@ -108,8 +108,6 @@ function matches(record: EnvironmentRecord, filter: EnvironmentFilter): boolean 
   const statuses = typeof filter.status === 'string' ? [filter.status] : filter.status
   return (
     (statuses === undefined || statuses.includes(record.status)) &&
-    (filter.backend === undefined || filter.backend === record.backend) &&
-    (filter.head === undefined || filter.head === record.head) &&
     Object.entries(filter.labels ?? {}).every(([key, value]) => record.labels[key] === value)
   )
 }

@@ -3,10 +3,11 @@ import { ConflictError, type ErrorJson, toJson } from '../model/errors.ts'
 import { type EnvironmentId, newOperationId, type OperationId } from '../model/ids.ts'
 import { isAlive, type ProcessIdentity, selfIdentity } from '../system/process-identity.ts'
 import type { Database, Row } from './database.ts'
+import { ownerOf } from './owner.ts'
 
 export type OperationState = 'open' | 'done' | 'failed' | 'rolled_back'
 
-/** What recovery needs to know; it grows as the operation makes things. */
+/** What recovery needs to know, and at the end what its history should tell. */
 export type Payload = { readonly [key: string]: Json }
 
 /** An operation, written down before it touches the disk and closed after. */
@@ -15,8 +16,6 @@ export interface Operation {
   readonly kind: string
   readonly environmentId: EnvironmentId | null
   readonly state: OperationState
-  /** the last step that was begun */
-  readonly phase: string | null
   readonly payload: Payload
   readonly owner: ProcessIdentity
   readonly startedAt: number
@@ -26,8 +25,6 @@ export interface Operation {
 
 export interface Journal {
   begin(kind: string, environmentId: EnvironmentId | null, payload?: Payload): Operation
-  /** Before a step: its name, and what recovery must know if it is never finished. */
-  phase(operation: Operation, name: string, patch?: Payload): Operation
   /** It worked; the patch is what its history should tell: times, sizes. */
   finish(operation: Operation, patch?: Payload): Operation
   /** It did not work, and the operation itself put everything back. */
@@ -36,21 +33,15 @@ export interface Journal {
   rolledBack(operation: Operation): Operation
   /** What was ever done with an environment, oldest first. */
   list(environmentId: EnvironmentId): Operation[]
-  /** Operations that have not ended, oldest first. */
-  open(): Operation[]
+  /** Operations that have not ended, of one environment or all, oldest first. */
+  open(environmentId?: EnvironmentId): Operation[]
   /** Open operations whose process is gone, oldest first. */
-  abandoned(): Operation[]
+  abandoned(environmentId?: EnvironmentId): Operation[]
   /** Makes this process the owner of an abandoned one; undefined if another was faster. */
   claim(operation: Operation): Operation | undefined
-  get(id: OperationId): Operation | undefined
 }
 
 export function journal(db: Database): Journal {
-  const get = (id: OperationId): Operation | undefined => {
-    const row = db.get('SELECT * FROM journal WHERE id = ?', id)
-    return row && fromRow(row)
-  }
-
   const close = (
     operation: Operation,
     state: OperationState,
@@ -71,11 +62,17 @@ export function journal(db: Database): Journal {
     return closed
   }
 
-  const open = (): Operation[] =>
-    db.all(`SELECT * FROM journal WHERE state = 'open' ORDER BY started_at, id`).map(fromRow)
+  // Looked up among the open ones: an environment may have a long history, and few are ever open.
+  const open = (environmentId?: EnvironmentId): Operation[] =>
+    db
+      .all(
+        `SELECT * FROM journal WHERE state = 'open' AND (?1 IS NULL OR environment_id = ?1)
+         ORDER BY started_at, id`,
+        environmentId ?? null,
+      )
+      .map(fromRow)
 
   return {
-    get,
     open,
     begin: (kind, environmentId, payload = {}) => {
       const operation: Operation = {
@@ -83,7 +80,6 @@ export function journal(db: Database): Journal {
         kind,
         environmentId,
         state: 'open',
-        phase: null,
         payload,
         owner: selfIdentity(),
         startedAt: Date.now(),
@@ -92,17 +88,6 @@ export function journal(db: Database): Journal {
       }
       insert(db, operation)
       return operation
-    },
-    phase: (operation, phase, patch = {}) => {
-      const next = { ...operation, phase, payload: { ...operation.payload, ...patch } }
-      const changed = db.run(
-        `UPDATE journal SET phase = ?, payload = ? WHERE id = ? AND state = 'open'`,
-        phase,
-        JSON.stringify(next.payload),
-        operation.id,
-      )
-      if (changed === 0) throw notOpen(operation)
-      return next
     },
     finish: (operation, patch = {}) => close(operation, 'done', { patch }),
     fail: (operation, error) => close(operation, 'failed', { error: toJson(error) }),
@@ -114,7 +99,7 @@ export function journal(db: Database): Journal {
           environmentId,
         )
         .map(fromRow),
-    abandoned: () => open().filter(({ owner }) => !isAlive(owner)),
+    abandoned: (environmentId) => open(environmentId).filter(({ owner }) => !isAlive(owner)),
     claim: (operation) => claim(db, operation),
   }
 }
@@ -166,13 +151,8 @@ function fromRow(row: Row): Operation {
     kind: String(row.kind),
     environmentId: row.environment_id as EnvironmentId | null,
     state: row.state as OperationState,
-    phase: row.phase as string | null,
     payload: JSON.parse(String(row.payload)),
-    owner: {
-      pid: Number(row.owner_pid),
-      startTicks: Number(row.owner_start),
-      bootId: String(row.owner_boot),
-    },
+    owner: ownerOf(row),
     startedAt: Number(row.started_at),
     endedAt: row.ended_at as number | null,
     error: row.error === null ? null : JSON.parse(String(row.error)),

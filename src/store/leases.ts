@@ -4,6 +4,7 @@ import { ConflictError } from '../model/errors.ts'
 import { formatAge, formatDuration } from '../model/quantities.ts'
 import { isAlive, type ProcessIdentity, selfIdentity } from '../system/process-identity.ts'
 import type { Database } from './database.ts'
+import { ownerOf } from './owner.ts'
 
 /** The exclusive right to something, such as `env:<id>`, `volume` or `net`, until it is disposed. */
 export interface Lease extends Disposable, AsyncDisposable {
@@ -51,11 +52,7 @@ export function leases(db: Database): Leases {
     return {
       resource,
       token: String(row.token),
-      owner: {
-        pid: Number(row.owner_pid),
-        startTicks: Number(row.owner_start),
-        bootId: String(row.owner_boot),
-      },
+      owner: ownerOf(row),
       acquiredAt: Number(row.acquired_at),
       what: String(row.what),
     }

@@ -14,6 +14,7 @@ export interface Snapshots {
   get(id: SnapshotId): SnapshotRecord | undefined
   /** By id, name or unique beginning of an id. */
   resolve(ref: string): SnapshotRecord
+  any(): boolean
   /** Oldest first; those taken of one environment, or all. */
   list(environmentId?: EnvironmentId): SnapshotRecord[]
   update(id: SnapshotId, patch: SnapshotPatch): SnapshotRecord
@@ -57,6 +58,7 @@ export function snapshots(db: Database): Snapshots {
       )
     },
     resolve: (ref) => fromRow(resolveReference(db, referable, ref)),
+    any: () => db.get('SELECT 1 FROM snapshots LIMIT 1') !== undefined,
     list: (environmentId) =>
       (environmentId === undefined
         ? db.all('SELECT * FROM snapshots ORDER BY created_at, id')

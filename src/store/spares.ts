@@ -2,6 +2,7 @@ import type { EnvironmentId, SnapshotId } from '../model/ids.ts'
 import type { SpareKind, SpareRecord } from '../model/spare.ts'
 import { isAlive, type ProcessIdentity, selfIdentity } from '../system/process-identity.ts'
 import type { Database, Row } from './database.ts'
+import { ownerOf } from './owner.ts'
 
 /** A spare and whose it is. */
 export interface OwnedSpare extends SpareRecord {
@@ -101,11 +102,7 @@ function fromRow(row: Row): OwnedSpare {
     snapshot: row.snapshot as SnapshotId,
     environmentId: row.environment_id as EnvironmentId,
     state: row.state as OwnedSpare['state'],
-    owner: {
-      pid: Number(row.owner_pid),
-      startTicks: Number(row.owner_start),
-      bootId: String(row.owner_boot),
-    },
+    owner: ownerOf(row),
     createdAt: Number(row.created_at),
     memoryBytes: Number(row.memory_bytes),
     ...doc,

@@ -19,8 +19,17 @@ export function stopwatch(): Stopwatch {
       try {
         return await work()
       } finally {
-        phases.push({ name, ms: Math.round((performance.now() - began) * 100) / 100 })
+        phases.push({ name, ms: msSince(began) })
       }
     },
   }
+}
+
+/** Milliseconds since a time of `performance.now()`, to the hundredth. */
+export function msSince(began: number): number {
+  return roundMs(performance.now() - began)
+}
+
+export function roundMs(ms: number): number {
+  return Math.round(ms * 100) / 100
 }

@@ -3,7 +3,9 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { fanIn } from '../../src/backends/native/squash/plan.ts'
+import { squashLease } from '../../src/engine/compact.ts'
 import type { Environment } from '../../src/index.ts'
+import { openStore } from '../../src/store/open-store.ts'
 import { killWalks } from '../support/kill-walks.ts'
 import { lastDepth } from '../support/layer-lists.ts'
 import { expectNothing } from '../support/remains.ts'
@@ -67,6 +69,23 @@ describe('a compaction that is killed', () => {
     await expectWord(victim, 'three')
     await expectTidy(home, fp)
   })
+})
+
+test('what a killed compaction left waits while another process merges, and then goes', async () => {
+  await makeChain(words.length)
+  await runProgram(home, ['compact', 'three'], {
+    ...variables,
+    FORKPOINT_KILL_AT: 'squash:renamed',
+  })
+  {
+    using store = openStore(home.path)
+    using _merging = store.leases.tryAcquire(squashLease, 'merging')
+    await using _fp = await home.open(settings)
+    expect(squashed()).toHaveLength(1)
+  }
+  await using fp = await home.open(settings)
+  expect(squashed()).toEqual([])
+  await expectTidy(home, fp)
 })
 
 test('a snapshot whose layers are being merged when it is killed keeps them, and the next one merges them', async () => {

@@ -8,7 +8,7 @@ import { isAlive } from '../../system/process-identity.ts'
 import { mkdir, readdir } from '../../system/quick-fs.ts'
 import type { Stopwatch } from '../../system/stopwatch.ts'
 import { type Layer, runCell } from './cell.ts'
-import { freeze, thaw } from './cgroup.ts'
+import { freeze, isFrozen, thaw } from './cgroup.ts'
 import { dumpsEnded } from './dumps-ended.ts'
 import { makeCopyVariant } from './image-variants.ts'
 import { dropIndexLinks, restoreIndexLinks } from './index-links.ts'
@@ -135,6 +135,7 @@ export async function captureFiles(
 ): Promise<Capture> {
   const cgroups = native.cgroups(id, instance.slot)
   const layer: Layer = { path: native.places.sealed(snapshot), ids: 'cell' }
+  const wasFrozen = await isFrozen(cgroups)
   const frozenAt = performance.now()
   await watch.measure('freeze', () => freeze(cgroups))
   try {
@@ -145,7 +146,7 @@ export async function captureFiles(
     })
     killPoint('snapshot:copied')
   } finally {
-    await watch.measure('thaw', () => thaw(cgroups))
+    if (!wasFrozen) await watch.measure('thaw', () => thaw(cgroups))
   }
   const layers = [layer, ...instance.layers]
   const image: NativeImage = { kind: 'native', captured: ['filesystem'], layers, pinned: false }

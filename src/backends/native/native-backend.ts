@@ -51,7 +51,7 @@ import { wakeFrozen } from './wake-frozen.ts'
 
 const capabilities = new Set<Capability>([
   ...(['filesystem', 'processes', 'terminal', 'fork', 'restore'] as const),
-  ...(['pause', 'nat', 'limits', 'ports'] as const),
+  ...(['pause', 'nat', 'limits', 'ports', 'memory-sharing'] as const),
 ])
 
 /** Namespaces, OverlayFS and CRIU on an ordinary kernel. */

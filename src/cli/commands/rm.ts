@@ -4,9 +4,6 @@ import type { Context } from '../context.ts'
 import { addExamples, envArgument } from '../help.ts'
 import type { MakeCommand } from '../make-command.ts'
 import { labelOf } from '../render/environment.ts'
-import { renderError } from '../render/error.ts'
-import { styleFor } from '../render/style.ts'
-import { write } from '../write.ts'
 
 interface Options {
   readonly all?: true
@@ -88,7 +85,5 @@ async function showRemoval(context: Context, { removed, failed }: Removal): Prom
   if (first === undefined) return
   context.endWith(exitCodeOf(first.error))
   if (context.globals.json) return
-  const { stderr } = context.streams
-  const style = styleFor(stderr, context.globals)
-  for (const { error } of failed) await write(stderr, `${renderError(error, style)}\n`)
+  for (const { error } of failed) await context.tell(error)
 }

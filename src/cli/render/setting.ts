@@ -13,7 +13,9 @@ export function formatSetting(key: SettingKey, value: unknown): string {
   return value.length === 0 ? '-' : value.join(', ')
 }
 
+const sizes: ReadonlySet<SettingKey> = new Set(['limits.memory', 'volume.size', 'spares.memory'])
+
 function formatNumber(key: SettingKey, value: number): string {
-  if (key === 'limits.memory' || key === 'volume.size') return formatBytes(value)
+  if (sizes.has(key)) return formatBytes(value)
   return key === 'exec.timeout' ? formatDuration(value) : String(value)
 }

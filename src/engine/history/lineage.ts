@@ -14,6 +14,8 @@ export interface Lineage<T extends Descended> {
   ancestorsOf(id: SnapshotId): T[]
   /** Every one after those that build on it, without itself: the order in which they can go. */
   descendantsOf(id: SnapshotId): T[]
+  /** All of them, every one after those that build on it. */
+  leavesFirst(): T[]
 }
 
 /** Siblings keep the order they are given in. A parent that is not among them makes a root. */
@@ -27,6 +29,12 @@ export function lineageOf<T extends Descended>(snapshots: readonly T[]): Lineage
     else children.set(parent, [...(children.get(parent) ?? []), snapshot])
   }
   const childrenOf = (id: SnapshotId): readonly T[] => children.get(id) ?? []
+  // A list and not a recursion: chains are as long as their owner likes.
+  const descendantsOf = (id: SnapshotId): T[] => {
+    const found = [...childrenOf(id)]
+    for (const snapshot of found) found.push(...childrenOf(snapshot.id))
+    return found.reverse()
+  }
   return {
     get: (id) => byId.get(id),
     roots,
@@ -41,11 +49,7 @@ export function lineageOf<T extends Descended>(snapshots: readonly T[]): Lineage
       }
       return found
     },
-    // A list and not a recursion: chains are as long as their owner likes.
-    descendantsOf: (id) => {
-      const found = [...childrenOf(id)]
-      for (const snapshot of found) found.push(...childrenOf(snapshot.id))
-      return found.reverse()
-    },
+    descendantsOf,
+    leavesFirst: () => roots.flatMap((root) => [...descendantsOf(root.id), root]),
   }
 }

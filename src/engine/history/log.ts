@@ -11,6 +11,8 @@ export interface LogEntry {
   readonly kind: string
   /** `rolled_back`: its process was killed, and the next one undid or completed it */
   readonly state: OperationState
+  /** the process that does or did it */
+  readonly pid: number
   /** milliseconds since 1970 */
   readonly startedAt: number
   /** null while it goes on */
@@ -27,10 +29,10 @@ export interface LogEntry {
 }
 
 export function logEntry(operation: Operation): LogEntry {
-  const { id, kind, state, startedAt, endedAt, payload, error } = operation
+  const { id, kind, state, owner, startedAt, endedAt, payload, error } = operation
   const { snapshot, from, phases, bytes, totalMs } = payload
   return {
-    ...{ id, kind, state, startedAt, error },
+    ...{ id, kind, state, pid: owner.pid, startedAt, error },
     durationMs: typeof totalMs === 'number' ? totalMs : endedAt && endedAt - startedAt,
     snapshot: isSnapshotId(snapshot) ? snapshot : null,
     from: isSnapshotId(from) ? from : null,

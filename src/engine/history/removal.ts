@@ -20,8 +20,8 @@ export function planRemoval(
   if (options.cascade === true) for (const { id } of below) going.add(id)
   const users = usersOf(history, going, below)
   if (users.length > 0) throw stillNeeded(history, wanted, users, options)
-  return lineage.roots
-    .flatMap((root) => [...lineage.descendantsOf(root.id), root])
+  return lineage
+    .leavesFirst()
     .map(({ id }) => id)
     .filter((id) => going.has(id))
 }

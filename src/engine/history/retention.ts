@@ -61,7 +61,8 @@ export function planPrune(history: History, rules: RetentionRules = {}): PrunePl
   }
   keepBases(lineage, reasons)
   return {
-    remove: leavesFirst(lineage)
+    remove: lineage
+      .leavesFirst()
       .map(({ id }) => id)
       .filter((id) => !reasons.has(id)),
     kept: history.snapshots.flatMap(({ id }) => {
@@ -101,8 +102,4 @@ function keepBases(lineage: Lineage<PlannedSnapshot>, reasons: Map<SnapshotId, K
       reasons.set(ancestor.id, { kind: 'base', snapshot: id })
     }
   }
-}
-
-function leavesFirst(lineage: Lineage<PlannedSnapshot>): PlannedSnapshot[] {
-  return lineage.roots.flatMap((root) => [...lineage.descendantsOf(root.id), root])
 }

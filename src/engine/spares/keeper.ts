@@ -136,7 +136,8 @@ export function keepSpares(engine: () => Engine, options: KeeperOptions): Spares
       clearTimeout(timer)
       clearInterval(guard)
       await current?.done
-      await discard(ownSpares())
+      // What cannot be ended is a life that nobody knows: the next process ends it.
+      await Promise.allSettled(ownSpares().map((spare) => discard([spare])))
     },
   }
 }

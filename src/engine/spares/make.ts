@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { EnvironmentRecord } from '../../model/environment.ts'
+import type { EnvironmentRecord, Instance } from '../../model/environment.ts'
 import type { SnapshotRecord } from '../../model/snapshot.ts'
 import type { NewSpare } from '../../store/spares.ts'
 import { killPoint } from '../../system/kill-points.ts'
@@ -23,8 +23,9 @@ export async function makeSpare(engine: Engine, want: Want): Promise<string | nu
   const { spare, record, snapshot } = draft
   killPoint('spare:recorded')
   const backend = engine.backend(record.backend)
+  let instance: Instance | null = null
   try {
-    const instance = await backend.prepare({
+    instance = await backend.prepare({
       ...{ id: record.id, limits: record.limits, net: record.net, snapshot },
       identity: identityOf(record),
     })
@@ -34,13 +35,15 @@ export async function makeSpare(engine: Engine, want: Want): Promise<string | nu
       killPoint('spare:ready')
       return spare.id
     }
-    await endSpare(engine, { ...spare, instance })
   } catch {
     // Nobody asked for it; whoever does is told what is wrong.
-    await endSpare(engine, { ...spare, instance: null })
   }
-  // Last: whoever discards it waits for this.
-  store.spares.remove(spare.id)
+  try {
+    await endSpare(engine, { ...spare, instance })
+  } finally {
+    // Last: whoever discards it waits for this.
+    store.spares.remove(spare.id)
+  }
   return null
 }
 
@@ -74,5 +77,5 @@ function recordFor(
     return record?.status === 'running' || record?.status === 'paused' ? record : null
   }
   // Without any environment, the last one out gives back what all of them share.
-  return environments.list().length === 0 ? null : forkDraft(snapshot)
+  return environments.any() ? forkDraft(snapshot) : null
 }

@@ -1,6 +1,10 @@
 // When prepared branches go, and who may use whose.
 import { once } from 'node:events'
+import { mkdirSync, readdirSync, rmdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
+import { cgroupDirs } from '../../../src/backends/native/cgroup.ts'
+import { detectLayout } from '../../../src/backends/native/cgroup-layout.ts'
 import { create } from '../../../src/engine/create.ts'
 import { openEngine } from '../../../src/engine/engine.ts'
 import { snapshot } from '../../../src/engine/snapshot.ts'
@@ -41,6 +45,23 @@ describe('spares go', () => {
     expect(await next.spares()).toEqual([])
     await expectTidy(home, next)
   })
+
+  test('and one that cannot be ended does not keep the process from closing', async () => {
+    const fp = await home.open()
+    await prepared(fp)
+    const [spare] = await fp.spares()
+    // A cgroup with another one below it cannot be removed.
+    const groups = dirname(cgroupDirs(detectLayout(), home.key, 'x')[0] ?? '')
+    const isSpare = (name: string) => name.startsWith(`${spare?.environment}-`)
+    const frozen = readdirSync(groups).filter(isSpare).sort().at(-1)
+    const obstacle = join(groups, frozen ?? '', 'obstacle')
+    mkdirSync(obstacle)
+    await fp.close()
+    rmdirSync(obstacle)
+    await using next = await home.open()
+    expect(await next.spares()).toEqual([])
+    await expectTidy(home, next)
+  }, 60_000)
 
   test('with their environment, also when another process removes it', async () => {
     await using fp = await home.open()

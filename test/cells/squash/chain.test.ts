@@ -22,7 +22,9 @@ afterEach(async () => {
 async function grow(env: Environment, from: number, to: number): Promise<Snapshot[]> {
   const taken: Snapshot[] = []
   for (let i = from; i < to; i += 1) {
-    await env.exec(`X=${i}; mkdir -p /srv/own; cd /srv/own; echo ${i} > f${i}; echo ${i} > same; rm -f f${i - 3}`)
+    await env.exec(
+      `X=${i}; mkdir -p /srv/own; cd /srv/own; echo ${i} > f${i}; echo ${i} > same; rm -f f${i - 3}`,
+    )
     taken.push(await env.snapshot())
   }
   return taken

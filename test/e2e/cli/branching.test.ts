@@ -62,6 +62,18 @@ describe('snapshot and restore', () => {
     expect(refused).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('is taken') })
   })
 
+  test('--no-wait tells each caller of the snapshot that it asked for', async () => {
+    await using cli = new CliHome()
+    await cli.must('create', '--name', 'web')
+    const names = ['one', 'two', 'three']
+    const asked = names.map((name) => cli.json('snapshot', 'web', '--name', name, '--no-wait'))
+    const told = (await Promise.all(asked)).map(({ document }) => document.name)
+    expect(told).toEqual(names)
+    const status = async () =>
+      (await cli.json('snapshots')).document.map((each: { durable: boolean }) => each.durable)
+    await expect.poll(status, { timeout: 20_000 }).toEqual([true, true, true])
+  })
+
   test('a snapshot outlives its environment, and makes new ones', async () => {
     await using cli = new CliHome()
     await cli.must('create', '--name', 'web')

@@ -189,6 +189,7 @@ describe('facts', () => {
 
   test('of settings read as a user would write them', () => {
     expect(formatSetting('limits.memory', 2 ** 31)).toBe('2 GiB')
+    expect(formatSetting('spares.memory', 2 ** 28)).toBe('256 MiB')
     expect(formatSetting('exec.timeout', 90_000)).toBe('1 min 30 s')
     expect(formatSetting('limits.cpus', null)).toBe('none')
     expect(formatSetting('criu', null)).toBe('auto')

@@ -10,6 +10,7 @@ test('a line of the log has steps, times, bytes and snapshots', () => {
   const begun = journal.begin('snapshot', newEnvironmentId(), { snapshot: snapshotId(1) })
   expect(logEntry(begun)).toMatchObject({
     state: 'open',
+    pid: process.pid,
     durationMs: null,
     phases: [],
     bytes: null,

@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parseEnvironmentId } from '../../../../src/model/ids.ts'
+import type { EnvironmentId } from '../../../../src/model/ids.ts'
 import { openStore } from '../../../../src/store/open-store.ts'
 
 type Verb = (home: string, ...args: string[]) => Promise<void>
@@ -44,20 +44,18 @@ const verbs: Record<string, Verb> = {
     using store = openStore(home)
     waitFor(at)
     for (let i = 0; i < 200; i++) {
-      const changed = store.environments.update(parseEnvironmentId(id), { [field]: `/${i}` })
+      const changed = store.environments.update(id as EnvironmentId, { [field]: `/${i}` })
       const seen = store.environments.get(changed.id)
       if (JSON.stringify(seen).includes(`"${field}":"/${i}"`)) continue
       throw new Error(`${field} /${i} was undone`)
     }
   },
 
-  /** Begins operations, gets to a phase, says so, and stays until it is killed. */
+  /** Begins operations, says so, and stays until it is killed. */
   begin: async (home, kind = '', count = '1') => {
     const { journal } = openStore(home)
-    const ids = Array.from({ length: Number(count) }, () => {
-      const operation = journal.begin(kind, null, { first: 1 })
-      return journal.phase(operation, 'halfway', { second: 2 }).id
-    })
+    const begin = () => journal.begin(kind, null, { first: 1 }).id
+    const ids = Array.from({ length: Number(count) }, begin)
     await sayAndStay(JSON.stringify(ids))
   },
 

@@ -1,0 +1,88 @@
+import type { EnvironmentRecord } from '../model/environment.ts'
+import { type EnvironmentId, isSnapshotId } from '../model/ids.ts'
+import type { Operation } from '../store/journal.ts'
+import type { AcquireOptions, Lease } from '../store/leases.ts'
+import type { Engine } from './engine.ts'
+import { giveBack } from './give-back.ts'
+import { retire } from './spares/discard.ts'
+
+/**
+ * An environment for this caller alone, as its record says: what a process that was killed left
+ * half-done is put right first, however long this one has been running.
+ */
+export async function hold(
+  engine: Engine,
+  id: EnvironmentId,
+  what: string,
+  options?: AcquireOptions,
+): Promise<Lease> {
+  const lease = await engine.store.leases.acquire(`env:${id}`, what, options)
+  try {
+    await recoverEnvironment(engine, id)
+    return lease
+  } catch (error) {
+    lease.release()
+    throw error
+  }
+}
+
+/**
+ * Undoes or completes what was left half-done with one environment. Only for who has its lease: every
+ * operation begins and ends under it, so one that is open then is one that nobody goes on with.
+ */
+export async function recoverEnvironment(engine: Engine, id: EnvironmentId): Promise<void> {
+  const { journal } = engine.store
+  for (const operation of journal.open(id)) {
+    try {
+      await putRight(engine, operation, id)
+      journal.rolledBack(operation)
+    } catch (error) {
+      // What is only half given back stays open, and is tried again by whoever comes next.
+      if (removals.has(operation.kind)) journal.fail(operation, error)
+      throw error
+    }
+  }
+}
+
+/** Put right by taking something away; what is left of that stays listed, and can be removed. */
+const removals = new Set(['create', 'fork', 'remove'])
+
+async function putRight(engine: Engine, operation: Operation, id: EnvironmentId): Promise<void> {
+  const { environments } = engine.store
+  const record = environments.get(id)
+  if (record === undefined) return await dropDraft(engine, operation, null)
+  const backend = engine.backend(record.backend)
+  if (isUndoneByRemoval(operation.kind, record)) {
+    await backend.destroy(id)
+    environments.remove(id)
+    return
+  }
+  // What was committed is in the record; every other life of the environment is not.
+  await retire(engine, record, record.instance)
+  await dropDraft(engine, operation, record)
+  if (!record.instance || (record.status !== 'running' && record.status !== 'paused')) return
+  environments.update(id, { status: await backend.inspect(id, record.instance) })
+}
+
+/** A snapshot that was not committed gives back what it took. */
+async function dropDraft(
+  engine: Engine,
+  { payload }: Operation,
+  record: EnvironmentRecord | null,
+): Promise<void> {
+  const { snapshots } = engine.store
+  const draft = isSnapshotId(payload.snapshot) ? snapshots.get(payload.snapshot) : undefined
+  if (draft?.status !== 'writing') return
+  const instance = record?.instance
+  if (instance) return await giveBack(engine, { ...record, instance }, draft.id)
+  await engine.backend(draft.backend).discard(draft.id)
+  snapshots.remove(draft.id)
+}
+
+/** A create that was not finished never gave anything to anyone; a removal is completed. */
+function isUndoneByRemoval(kind: string, record: EnvironmentRecord): boolean {
+  return (
+    ((kind === 'create' || kind === 'fork') && record.status === 'creating') ||
+    (kind === 'remove' && record.status === 'removing')
+  )
+}
