@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { type EnvironmentId, isEnvironmentId } from '../../model/ids.ts'
+import { ifThere } from '../../system/if-there.ts'
 import { writeFile } from '../../system/quick-fs.ts'
 import type { EnvironmentPlaces, Places } from './places.ts'
 
@@ -27,7 +28,7 @@ export function linksOfOthers(places: Places, id: EnvironmentId): GivenLink[] {
 }
 
 function readLink(path: string): GivenLink[] {
-  const text = textOf(path)
+  const text = ifThere(() => readFileSync(path, 'utf8'))
   if (text === null) return []
   try {
     return [JSON.parse(text) as GivenLink]
@@ -37,21 +38,7 @@ function readLink(path: string): GivenLink[] {
   }
 }
 
-function textOf(path: string): string | null {
-  return orNull(() => readFileSync(path, 'utf8'))
-}
-
-function namesIn(dir: string): string[] {
-  return orNull(() => readdirSync(dir)) ?? []
-}
-
 /** Environments come and go while their directories are read. */
-function orNull<T>(read: () => T): T | null {
-  try {
-    return read()
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code === 'ENOENT' || code === 'ENOTDIR') return null
-    throw error
-  }
+function namesIn(dir: string): string[] {
+  return ifThere(() => readdirSync(dir)) ?? []
 }
