@@ -2,7 +2,6 @@ import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Limits } from '../../model/environment.ts'
 import { BackendError, type ForkpointError, PrerequisiteError } from '../../model/errors.ts'
-import { pathExists } from '../../system/path-exists.ts'
 import { mkdir, readdir, readFile, rmdir, writeFile } from '../../system/quick-fs.ts'
 import type { CgroupLayout, Controller } from './cgroup-layout.ts'
 
@@ -125,41 +124,6 @@ async function writeLimit(file: string, text: string): Promise<void> {
       cause: error,
     })
   }
-}
-
-export async function freeze(dirs: readonly string[]): Promise<void> {
-  await setFrozen(dirs, { v2: '1', v1: 'FROZEN' })
-}
-
-export async function thaw(dirs: readonly string[]): Promise<void> {
-  await setFrozen(dirs, { v2: '0', v1: 'THAWED' })
-}
-
-async function setFrozen(dirs: readonly string[], want: { v1: string; v2: string }): Promise<void> {
-  const dir = dirs[0] ?? ''
-  const unified = await pathExists(join(dir, 'cgroup.freeze'))
-  await writeFile(
-    join(dir, unified ? 'cgroup.freeze' : 'freezer.state'),
-    unified ? want.v2 : want.v1,
-  )
-  for (let waited = 0; waited < 10_000; waited += 1) {
-    const state = unified
-      ? /^frozen (\d)/m.exec(await readFile(join(dir, 'cgroup.events'), 'utf8'))?.[1]
-      : (await readFile(join(dir, 'freezer.state'), 'utf8')).trim()
-    if (state === (unified ? want.v2 : want.v1)) return
-    await sleep(1)
-  }
-  throw new BackendError(`processes in ${dir} did not reach the state ${want.v1} within 10 s`, {
-    remedy: 'a process may be stuck in the kernel (state D); see `ps` on the host',
-  })
-}
-
-export async function isFrozen(dirs: readonly string[]): Promise<boolean> {
-  const dir = dirs[0] ?? ''
-  const v2 = await readFile(join(dir, 'cgroup.freeze'), 'utf8').catch(() => null)
-  if (v2 !== null) return v2.trim() === '1'
-  const v1 = await readFile(join(dir, 'freezer.state'), 'utf8').catch(() => 'THAWED')
-  return v1.trim() !== 'THAWED'
 }
 
 /** Ends every process in these cgroups and removes them; fine if they are not there. */
