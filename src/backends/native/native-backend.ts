@@ -175,8 +175,7 @@ export function nativeBackend(context: BackendContext): Backend {
       await discard(native, snapshot)
     },
     flush: (snapshot) => flush(native, snapshot),
-    gatherMemory: (snapshot) =>
-      tellingFull(places.data, 'compacting', () => gatherMemory(places, snapshot)),
+    gatherMemory: (snapshot) => explained('compacting', () => gatherMemory(places, snapshot)),
     dropStaleMemory: (id) => dropStale(places.snapshot(id)),
     holdings: ({ id }) => holdingsOf(places, id),
     squashDue,

@@ -49,12 +49,18 @@ export async function gatherSnapshot(places: Places, snapshot: SnapshotId): Prom
     ...{ mntId, known, name: `${pagesName(snapshot, process.pagesId)}-${number}` },
   }))
   await removeTree(to)
-  await linkImages(join(from, 'images'), join(to, 'images'), rewrittenNames(plan.gatherings))
-  await makePagesDirectory(join(to, 'pages'))
-  for (const gathering of plan.gatherings) await write(gathering, { from, to, known })
-  await finishImages(to, from, plan, processes)
-  await mustRun('flushing memory', 'sync', ['--file-system', places.data])
-  await writeManifest(to)
+  try {
+    await linkImages(join(from, 'images'), join(to, 'images'), rewrittenNames(plan.gatherings))
+    await makePagesDirectory(join(to, 'pages'))
+    for (const gathering of plan.gatherings) await write(gathering, { from, to, known })
+    await finishImages(to, from, plan, processes)
+    await mustRun('flushing memory', 'sync', ['--file-system', places.data])
+    await writeManifest(to)
+  } catch (error) {
+    // Most likely for want of space, and it has taken what there was.
+    await removeTree(to)
+    throw error
+  }
   await makeCurrent(base, number)
   return true
 }
