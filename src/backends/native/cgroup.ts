@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Limits } from '../../model/environment.ts'
@@ -17,7 +18,12 @@ export function cgroupDirs(layout: CgroupLayout, key: string, id: string): strin
   }
   const mounts = new Set([first])
   for (const { mount } of layout.controllers.values()) mounts.add(mount)
-  return [...mounts].map((mount) => join(mount, 'forkpoint', key, id))
+  return [...mounts].map((mount) => cgroupAt(mount, key, id))
+}
+
+/** In one hierarchy. */
+export function cgroupAt(mount: string, key: string, id: string): string {
+  return join(mount, 'forkpoint', key, id)
 }
 
 export async function makeCgroups(
@@ -84,7 +90,7 @@ export function limitFiles(
   const put = (name: Controller, v1: [string, string][], v2: [string, string][]) => {
     const at = layout.controllers.get(name)
     if (!at) throw noController(name)
-    const dir = join(at.mount, 'forkpoint', key, id)
+    const dir = cgroupAt(at.mount, key, id)
     for (const [file, text] of at.version === 1 ? v1 : v2) files.push([join(dir, file), text])
   }
   if (limits.memoryBytes !== undefined) {
@@ -134,7 +140,7 @@ export async function removeCgroups(dirs: readonly string[]): Promise<void> {
 
 async function killAll(dir: string): Promise<void> {
   for (let tries = 0; tries < 5_000; tries += 1) {
-    const pids = await processesIn(dir)
+    const pids = processesIn(dir)
     if (pids.length === 0) return
     if (tries % 100 === 0) await kill(dir, pids)
     await sleep(1)
@@ -203,7 +209,18 @@ export async function cgroupNames(layout: CgroupLayout, key: string): Promise<st
   return [...found]
 }
 
-export async function processesIn(dir: string): Promise<number[]> {
-  const text = await readFile(join(dir, 'cgroup.procs'), 'utf8').catch(() => '')
+/** By their numbers on the host; none if there is no such cgroup. */
+export function processesIn(dir: string): number[] {
+  const text = textOf(join(dir, 'cgroup.procs'))
   return text.split('\n').filter(Boolean).map(Number)
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    // The second one of a group that is removed at this moment.
+    if (['ENOENT', 'ENODEV'].includes(errnoOf(error) ?? '')) return ''
+    throw error
+  }
 }
