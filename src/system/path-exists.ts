@@ -1,9 +1,7 @@
-import { stat } from './quick-fs.ts'
+import { statSync } from 'node:fs'
+import { ifThere } from './if-there.ts'
 
 /** Whether there is something at a path of the host; links are followed. */
 export async function pathExists(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  )
+  return ifThere(() => statSync(path)) !== null
 }

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { networkInterfaces } from 'node:os'
@@ -194,6 +194,62 @@ for sender in sys.argv[2:]:
       code: 'resource',
     })
     expect((await fp.list()).length).toBe(2)
+  })
+
+  describe('an environment that lost its link and rules with its processes', () => {
+    /** What a reboot takes away. */
+    async function lose(env: Environment): Promise<void> {
+      process.kill(agentPid(home, env), 'SIGKILL')
+      await expect.poll(() => env.refresh().status, patiently).toBe('dead')
+      const [link] = remainsOf(home).interfaces
+      if (link !== undefined) spawnSync('ip', ['link', 'delete', link])
+      for (const family of ['ip', 'ip6']) {
+        execFileSync('nft', ['delete', 'table', family, `forkpoint_${home.key}`])
+      }
+    }
+
+    test('comes back behind the rules, with what it may reach and an address of its own', async () => {
+      const netAllow = [`${far.hostAddress}/32`]
+      const env = await fp.create({ net: 'nat', netAllow })
+      const kept = await env.snapshot()
+      await lose(env)
+      const neighbour = await fp.create({ net: 'nat' })
+      await env.resume()
+      expect(env.head).toBe(kept.id)
+      expect(await addressOf(env)).not.toBe(await addressOf(neighbour))
+      expect(await ask(env, await gatewayOf(env), port)).toContain('no:')
+      expect(await ask(env, far.hostAddress, port, 5)).toBe('the host')
+      expect(await ask(env, far.address, far.port, 5)).toBe(far.hostAddress)
+    })
+
+    test('comes back behind the rules when it is the first one', async () => {
+      const env = await fp.create({ net: 'nat' })
+      await env.snapshot()
+      await lose(env)
+      await env.resume()
+      expect(await ask(env, far.hostAddress, port)).toContain('no:')
+      expect(await ask(env, far.address, far.port, 5)).toBe(far.hostAddress)
+    })
+
+    test('keeps its address from others until it is back', async () => {
+      const tight = await home.open({ 'net.pool': '10.214.0.0/29' })
+      const env = await tight.create({ net: 'nat' })
+      await env.snapshot()
+      await lose(env)
+      await tight.create({ net: 'nat' })
+      await expect(tight.create({ net: 'nat' })).rejects.toMatchObject({ code: 'resource' })
+      await env.resume()
+      expect(await addressOf(env)).toMatch(/^10\.214\.0\./)
+    })
+  })
+
+  test('goes back to a snapshot of files with the same address', async () => {
+    const env = await fp.create({ net: 'nat' })
+    const address = await addressOf(env)
+    const files = await env.snapshot({ mode: 'filesystem' })
+    await env.restore(files)
+    expect(await addressOf(env)).toBe(address)
+    expect(await ask(env, far.address, far.port, 5)).toBe(far.hostAddress)
   })
 
   test('removing takes interfaces, rules and what was allowed', async () => {

@@ -206,6 +206,21 @@ describe('memory that is gathered', () => {
     expect(memory.privateBytes).toBeLessThan(10 * mib)
   })
 
+  test('gives back what it has taken when the disk is full', async () => {
+    await using small = new TestHome('full-gathering')
+    await using fp = await small.open({ 'volume.size': '400m', 'spares.count': 0 })
+    const last = (await scatter(await fp.create())).at(-1)
+    if (!last) throw new Error('no snapshot')
+    const { data, snapshot } = placesOf(small.path)
+    const { bavail, bsize } = statfsSync(data)
+    await (await fp.create()).exec(`fallocate -l ${bavail * bsize - 8 * mib} /root/big`)
+    const before = readdirSync(snapshot(last.snapshot.id))
+    await expect(last.snapshot.compact()).rejects.toBeInstanceOf(ResourceError)
+    expect(readdirSync(snapshot(last.snapshot.id))).toEqual(before)
+    const [fork] = await last.snapshot.fork()
+    expect(fork && (await digest(fork))).toBe(last.digest)
+  })
+
   test('is whole after a kill at the moment of exchange', async () => {
     await using fp = await home.open({ 'spares.count': 0 })
     const env = await fp.create({ name: 'scattered' })

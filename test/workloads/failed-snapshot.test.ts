@@ -33,3 +33,25 @@ test('a snapshot that fails after everything was taken leaves nothing to be noti
   await env.snapshot()
   expect(await run(env, look)).toBe(after)
 })
+
+const nesting = `
+import os
+os.chdir('/root/work')
+for depth in range(40):
+    os.mkdir('d' * 200); os.chdir('d' * 200)
+open('deep', 'w').close()
+`
+
+test('also where a tree inside is deeper than a path can be long', { retry: 5 }, async () => {
+  await using home = new TestHome('failed-deep', { 'spares.count': 0 })
+  const fp = await home.open()
+  const env = await fp.create()
+  await run(env, 'mkdir /root/work; cd /root/work; echo 1 > pair; ln pair twin')
+  await env.snapshot()
+  await env.files.write('/root/nesting.py', nesting)
+  await run(env, 'echo 2 >> pair; python3 /root/nesting.py')
+  const killed = killCriu(home, 'restore', whenPassed(0))
+  await expect(env.snapshot()).rejects.toThrow('criu restore failed')
+  await killed
+  expect(await run(env, 'cat twin; stat -c "%n %h" pair twin')).toBe('1\n2\npair 2\ntwin 2')
+})

@@ -1,4 +1,7 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
+import { placesOf } from '../../src/backends/native/places.ts'
 import type { Environment } from '../../src/index.ts'
 import { OutsideNetwork, whyNoNetworks } from '../support/outside-network.ts'
 import { TestHome } from '../support/test-home.ts'
@@ -66,3 +69,15 @@ test.skipIf(outside === null)(
     }
   },
 )
+
+test.skipIf(outside === null)('a copy is not made of images that changed on disk', async () => {
+  const fp = await home.open({ 'spares.count': 0 })
+  const env = await fp.create({ net: 'nat' })
+  await env.exec(`exec 7<> /dev/tcp/${outside?.address}/${outside?.port}`)
+  const base = await env.snapshot({ durable: true })
+  const files = join(placesOf(home.path).snapshot(base.id), 'copies/files.img')
+  const bytes = readFileSync(files)
+  bytes.writeUInt8(bytes.readUInt8(bytes.length >> 1) ^ 0xff, bytes.length >> 1)
+  writeFileSync(files, bytes)
+  await expect(base.fork()).rejects.toThrow('the snapshot is damaged: copies/files.img')
+})

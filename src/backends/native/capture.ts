@@ -1,15 +1,18 @@
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { MemoryMode } from '../../model/environment.ts'
 import type { EnvironmentId, SnapshotId } from '../../model/ids.ts'
 import type { Captured, SnapshotMemory, SnapshotRecord } from '../../model/snapshot.ts'
+import { ifThere } from '../../system/if-there.ts'
 import { killPoint } from '../../system/kill-points.ts'
 import { pathExists } from '../../system/path-exists.ts'
 import { isAlive } from '../../system/process-identity.ts'
-import { mkdir, readdir } from '../../system/quick-fs.ts'
+import { mkdir } from '../../system/quick-fs.ts'
 import type { Stopwatch } from '../../system/stopwatch.ts'
 import { type Layer, runCell } from './cell.ts'
-import { freeze, isFrozen, thaw } from './cgroup.ts'
 import { dumpsEnded } from './dumps-ended.ts'
+import { freeze, isFrozen, thaw } from './freezer.ts'
+import { explained } from './host-failures.ts'
 import { makeCopyVariant } from './image-variants.ts'
 import { dropIndexLinks, restoreIndexLinks } from './index-links.ts'
 import type { NativeInstance } from './instance.ts'
@@ -19,6 +22,7 @@ import { holdingsOf, ownBytes } from './memory/holdings.ts'
 import { shareDump } from './memory/share-dump.ts'
 import { judgeProcesses } from './memory/verdicts.ts'
 import type { Native } from './native.ts'
+import type { EnvironmentPlaces } from './places.ts'
 import { removeTree } from './remove-tree.ts'
 import { repairImages } from './repair-images.ts'
 import { copyUpper, seal, unseal } from './seal.ts'
@@ -28,7 +32,7 @@ import { refuseTraced } from './traced.ts'
 export interface NativeImage {
   readonly kind: 'native'
   readonly captured: readonly Captured[]
-  /** topmost first; the first is the snapshot's own */
+  /** topmost first; the snapshot's own is among them if it sealed anything */
   readonly layers: readonly Layer[]
   /** true if its processes can only be restored over these very layers */
   readonly pinned: boolean
@@ -120,8 +124,8 @@ export async function capture(
 async function rejoinLinks(instance: NativeInstance, work: string): Promise<void> {
   const index = join(work, 'index')
   // Most often nothing was copied up, and starting a program to find that takes milliseconds.
-  const entries = await readdir(index, { withFileTypes: true }).catch(() => [])
-  if (!entries.some((entry) => entry.isFile())) return
+  const entries = ifThere(() => readdirSync(index, { withFileTypes: true }))
+  if (!entries?.some((entry) => entry.isFile())) return
   const layers = instance.layers.map(({ path }) => path)
   const pid = String(instance.process.pid)
   await runCell('joining hard links', ['rejoin', pid, index, ...layers])
@@ -160,19 +164,33 @@ export async function uncapture(
   instance: NativeInstance,
   snapshot: SnapshotId,
 ): Promise<void> {
-  const { places } = native
-  const images = join(places.snapshot(snapshot), 'images')
-  // Files were only moved where processes were taken, too; a copy must not come back over them.
-  if (await pathExists(images)) {
-    await dumpsEnded(images)
-    await unseal(places.sealed(snapshot), places.slot(id, instance.slot).upper)
-    await restoreIndexLinks(places.slot(id, instance.slot))
-    if (isAlive(instance.process)) await unnameLinkRemaps(images, instance.process.pid)
-  }
-  if (await pathExists(native.cgroups(id, instance.slot)[0] ?? '')) {
-    await thaw(native.cgroups(id, instance.slot))
-  }
+  await explained('giving back what a snapshot took', async () => {
+    const images = join(native.places.snapshot(snapshot), 'images')
+    // Files were only moved where processes were taken, too; a copy must not come back over them.
+    const tookFiles = await pathExists(images)
+    const slot = native.places.slot(id, instance.slot)
+    if (tookFiles) {
+      await dumpsEnded(images)
+      // Before its files are all back, nothing may run that would miss them.
+      await unseal(native.places.sealed(snapshot), slot.upper)
+    }
+    try {
+      if (tookFiles) await restoreNames(slot, images, instance)
+    } finally {
+      const cgroups = native.cgroups(id, instance.slot)
+      if (await pathExists(cgroups[0] ?? '')) await thaw(cgroups)
+    }
+  })
   await discard(native, snapshot)
+}
+
+async function restoreNames(
+  slot: EnvironmentPlaces,
+  images: string,
+  instance: NativeInstance,
+): Promise<void> {
+  await restoreIndexLinks(slot)
+  if (isAlive(instance.process)) await unnameLinkRemaps(images, instance.process.pid)
 }
 
 /** Removes a snapshot's files. */

@@ -1,8 +1,8 @@
+import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Limits } from '../../model/environment.ts'
 import { BackendError, type ForkpointError, PrerequisiteError } from '../../model/errors.ts'
-import { pathExists } from '../../system/path-exists.ts'
 import { mkdir, readdir, readFile, rmdir, writeFile } from '../../system/quick-fs.ts'
 import type { CgroupLayout, Controller } from './cgroup-layout.ts'
 
@@ -18,7 +18,12 @@ export function cgroupDirs(layout: CgroupLayout, key: string, id: string): strin
   }
   const mounts = new Set([first])
   for (const { mount } of layout.controllers.values()) mounts.add(mount)
-  return [...mounts].map((mount) => join(mount, 'forkpoint', key, id))
+  return [...mounts].map((mount) => cgroupAt(mount, key, id))
+}
+
+/** In one hierarchy. */
+export function cgroupAt(mount: string, key: string, id: string): string {
+  return join(mount, 'forkpoint', key, id)
 }
 
 export async function makeCgroups(
@@ -85,7 +90,7 @@ export function limitFiles(
   const put = (name: Controller, v1: [string, string][], v2: [string, string][]) => {
     const at = layout.controllers.get(name)
     if (!at) throw noController(name)
-    const dir = join(at.mount, 'forkpoint', key, id)
+    const dir = cgroupAt(at.mount, key, id)
     for (const [file, text] of at.version === 1 ? v1 : v2) files.push([join(dir, file), text])
   }
   if (limits.memoryBytes !== undefined) {
@@ -127,41 +132,6 @@ async function writeLimit(file: string, text: string): Promise<void> {
   }
 }
 
-export async function freeze(dirs: readonly string[]): Promise<void> {
-  await setFrozen(dirs, { v2: '1', v1: 'FROZEN' })
-}
-
-export async function thaw(dirs: readonly string[]): Promise<void> {
-  await setFrozen(dirs, { v2: '0', v1: 'THAWED' })
-}
-
-async function setFrozen(dirs: readonly string[], want: { v1: string; v2: string }): Promise<void> {
-  const dir = dirs[0] ?? ''
-  const unified = await pathExists(join(dir, 'cgroup.freeze'))
-  await writeFile(
-    join(dir, unified ? 'cgroup.freeze' : 'freezer.state'),
-    unified ? want.v2 : want.v1,
-  )
-  for (let waited = 0; waited < 10_000; waited += 1) {
-    const state = unified
-      ? /^frozen (\d)/m.exec(await readFile(join(dir, 'cgroup.events'), 'utf8'))?.[1]
-      : (await readFile(join(dir, 'freezer.state'), 'utf8')).trim()
-    if (state === (unified ? want.v2 : want.v1)) return
-    await sleep(1)
-  }
-  throw new BackendError(`processes in ${dir} did not reach the state ${want.v1} within 10 s`, {
-    remedy: 'a process may be stuck in the kernel (state D); see `ps` on the host',
-  })
-}
-
-export async function isFrozen(dirs: readonly string[]): Promise<boolean> {
-  const dir = dirs[0] ?? ''
-  const v2 = await readFile(join(dir, 'cgroup.freeze'), 'utf8').catch(() => null)
-  if (v2 !== null) return v2.trim() === '1'
-  const v1 = await readFile(join(dir, 'freezer.state'), 'utf8').catch(() => 'THAWED')
-  return v1.trim() !== 'THAWED'
-}
-
 /** Ends every process in these cgroups and removes them; fine if they are not there. */
 export async function removeCgroups(dirs: readonly string[]): Promise<void> {
   for (const dir of dirs) await killAll(dir)
@@ -170,7 +140,7 @@ export async function removeCgroups(dirs: readonly string[]): Promise<void> {
 
 async function killAll(dir: string): Promise<void> {
   for (let tries = 0; tries < 5_000; tries += 1) {
-    const pids = await processesIn(dir)
+    const pids = processesIn(dir)
     if (pids.length === 0) return
     if (tries % 100 === 0) await kill(dir, pids)
     await sleep(1)
@@ -239,7 +209,18 @@ export async function cgroupNames(layout: CgroupLayout, key: string): Promise<st
   return [...found]
 }
 
-export async function processesIn(dir: string): Promise<number[]> {
-  const text = await readFile(join(dir, 'cgroup.procs'), 'utf8').catch(() => '')
+/** By their numbers on the host; none if there is no such cgroup. */
+export function processesIn(dir: string): number[] {
+  const text = textOf(join(dir, 'cgroup.procs'))
   return text.split('\n').filter(Boolean).map(Number)
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    // The second one of a group that is removed at this moment.
+    if (['ENOENT', 'ENODEV'].includes(errnoOf(error) ?? '')) return ''
+    throw error
+  }
 }

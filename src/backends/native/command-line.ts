@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { quote } from '../../model/quote.ts'
 
 /** What a process calls itself, and its number inside. */
 export interface Command {
@@ -11,9 +12,19 @@ export function commandOf(pid: number): Command | null {
   try {
     const line = readFileSync(`/proc/${pid}/cmdline`, 'utf8')
     const status = readFileSync(`/proc/${pid}/status`, 'utf8')
-    const inside = Number(/^NSpid:.*\s(\d+)$/m.exec(status)?.[1] ?? pid)
-    return { line: line.replaceAll('\0', ' ').trim(), pid: inside }
+    return { line: line.replaceAll('\0', ' ').trim(), pid: pidInside(status) ?? pid }
   } catch {
     return null
   }
+}
+
+/** The number that a process has inside, from its /proc/PID/status. */
+export function pidInside(status: string): number | null {
+  const number = /^NSpid:.*\s(\d+)$/m.exec(status)?.[1]
+  return number === undefined ? null : Number(number)
+}
+
+/** A process in a sentence. */
+export function inWords(command: Command | null): string {
+  return command === null ? 'a process' : `${quote(command.line)} (pid ${command.pid} inside)`
 }

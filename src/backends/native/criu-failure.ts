@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { BackendError } from '../../model/errors.ts'
-import { quote } from '../../model/quote.ts'
-import { commandOf } from './command-line.ts'
+import { commandOf, inWords } from './command-line.ts'
 import { explainDump } from './explain-dump.ts'
 
 /** CRIU's own last words are the error lines of its log; the rest of it stays in the file. */
@@ -24,8 +23,7 @@ export async function criuFailure(
     return new BackendError(`criu ${doing} failed: ${why}`, { ...facts, remedy })
   }
   const command = refusal.pid === null ? null : commandOf(refusal.pid)
-  const who = command === null ? 'a process' : `${quote(command.line)} (pid ${command.pid} inside)`
-  return new BackendError(`cannot capture ${who}: it has ${refusal.object}`, {
+  return new BackendError(`cannot capture ${inWords(command)}: it has ${refusal.object}`, {
     ...facts,
     remedy: refusal.remedy,
     detail: {

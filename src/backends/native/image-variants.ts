@@ -1,9 +1,13 @@
 import { join } from 'node:path'
+import { pathExists } from '../../system/path-exists.ts'
 import { link, mkdir, readdir, readFile, rename, writeFile } from '../../system/quick-fs.ts'
 import { closeOutsideConnections } from './images/outside-connections.ts'
 
 /** Where the images for copies are, when they differ from the original's. */
 const copies = 'copies'
+
+/** The one among them that does differ, from the snapshot. */
+export const copiedFiles = join(copies, 'files.img')
 
 /**
  * Images of the same processes for use in another place: their connections to outside are closed.
@@ -25,8 +29,5 @@ export async function imagesFor(snapshot: string, role: 'successor' | 'copy'): P
   const original = join(snapshot, 'images')
   if (role === 'successor') return original
   const variant = join(snapshot, copies)
-  return readdir(variant).then(
-    () => variant,
-    () => original,
-  )
+  return (await pathExists(variant)) ? variant : original
 }

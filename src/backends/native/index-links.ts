@@ -1,14 +1,8 @@
+import { linkSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import {
-  link,
-  lstat,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  unlink,
-  writeFile,
-} from '../../system/quick-fs.ts'
+import { ifThere } from '../../system/if-there.ts'
+import { lstat, rename, rm, unlink, writeFile } from '../../system/quick-fs.ts'
+import { filesBelow } from './files-below.ts'
 import type { EnvironmentPlaces } from './places.ts'
 
 /**
@@ -27,7 +21,8 @@ const recordOf = ({ dir }: Slot) => join(dir, 'index-links.json')
 /** Removes these links from a frozen environment; they are written down before the first goes. */
 export async function dropIndexLinks(slot: Slot): Promise<void> {
   const links = new Map<number, string[]>()
-  for (const entry of await readdir(indexOf(slot), { withFileTypes: true }).catch(() => [])) {
+  const entries = ifThere(() => readdirSync(indexOf(slot), { withFileTypes: true })) ?? []
+  for (const entry of entries) {
     if (entry.isDirectory() || entry.isCharacterDevice()) continue
     const { ino, nlink } = await lstat(join(indexOf(slot), entry.name))
     // With no other name, it is a deleted file that somebody has open.
@@ -42,32 +37,20 @@ export async function dropIndexLinks(slot: Slot): Promise<void> {
 
 /** Makes them again in an environment that goes on after all, once its upper is as it was. */
 export async function restoreIndexLinks(slot: Slot): Promise<void> {
-  const text = await readFile(recordOf(slot), 'utf8').catch(() => null)
+  const text = ifThere(() => readFileSync(recordOf(slot), 'utf8'))
   if (text === null) return
   const links = new Map(JSON.parse(text) as LinkRecord)
-  await walk(Buffer.from(slot.upper), async (path, inode) => {
-    for (const name of links.get(inode) ?? []) await linkOnce(path, join(indexOf(slot), name))
+  for (const { path, inode } of filesBelow(slot.upper)) {
+    for (const name of links.get(inode) ?? []) linkOnce(path, join(indexOf(slot), name))
     links.delete(inode)
-  })
+    if (links.size === 0) break
+  }
   await rm(recordOf(slot))
 }
 
-/** Every file below, as bytes: names that sandboxed code chose need not be text. */
-async function walk(
-  dir: Buffer,
-  visit: (path: Buffer, inode: number) => Promise<void>,
-): Promise<void> {
-  for (const name of await readdir(dir, { encoding: 'buffer' })) {
-    const path = Buffer.concat([dir, Buffer.from('/'), name])
-    const info = await lstat(path)
-    if (info.isDirectory()) await walk(path, visit)
-    else await visit(path, info.ino)
-  }
-}
-
-async function linkOnce(path: Buffer, name: string): Promise<void> {
+function linkOnce(path: Buffer, name: string): void {
   try {
-    await link(path, name)
+    linkSync(path, name)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   }

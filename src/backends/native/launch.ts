@@ -1,20 +1,20 @@
 import type { EnvironmentRecord, Limits } from '../../model/environment.ts'
 import { BackendError } from '../../model/errors.ts'
 import { killPoint } from '../../system/kill-points.ts'
-import { identify } from '../../system/process-identity.ts'
-import { writeFile } from '../../system/quick-fs.ts'
+import { identify, isAlive } from '../../system/process-identity.ts'
 import type { Identity } from '../backend.ts'
 import { type CellNet, type CellSpec, createCell, type Layer } from './cell.ts'
 import { makeCgroups, setLimits } from './cgroup.ts'
 import { restore } from './criu.ts'
 import { makeDirectories, writeIdentity } from './environment-directory.ts'
+import { linksOfOthers, writeGivenLink } from './given-links.ts'
 import { explained } from './host-failures.ts'
 import { lostLocksOf } from './images/lost-locks.ts'
 import { agentListening, type NativeInstance } from './instance.ts'
 import { ensureDevices } from './layers.ts'
 import { retakeLocks } from './lost-locks.ts'
 import { linkAllPages } from './memory/pages-files.ts'
-import { allow, ensureNat, freeLink, interfaceName } from './nat.ts'
+import { allow, ensureNat, freeLink, interfaceName, removeInterface } from './nat.ts'
 import type { Native } from './native.ts'
 import { cgroupName, type EnvironmentPlaces } from './places.ts'
 import { takeSlot } from './slots.ts'
@@ -63,7 +63,7 @@ export async function launch(native: Native, spec: Launch): Promise<NativeInstan
       ...{ hostname: spec.identity.hostname, ids: settings.ids, noNewPrivs: settings.noNewPrivs },
     }
     return spec.images === null
-      ? startCell(place, cell)
+      ? startCell(place, cell, spec)
       : restoreCell(native, place, cell, { ...spec, images: spec.images })
   }
   const { agent, net } = await linked(native, spec, place, start)
@@ -79,7 +79,11 @@ function withHelpers(limits: Limits): Limits {
   return limits.pids === undefined ? limits : { ...limits, pids: limits.pids + mostHelpers }
 }
 
-/** With a network, a new link; the lease is held until its interface shows its address as taken. */
+/**
+ * With a network: the link of the life that it takes over from. Where that one has ended, its link and
+ * rules may be gone and its address another's, so the link is a new one; then the lease is held until
+ * its interface shows its address as taken.
+ */
 async function linked(
   native: Native,
   { id, net: wanted, replaces }: Launch,
@@ -87,20 +91,32 @@ async function linked(
   start: (net: CellNet | null) => Promise<Agent>,
 ): Promise<{ agent: Agent; net: CellNet | null }> {
   if (wanted.mode === 'none') return { agent: await start(null), net: null }
-  await writeFile(place.net, '')
-  const kept = replaces?.net
-  if (kept) return { agent: await start(kept), net: kept }
-  const { exclusively, nat, settings } = native
+  const { allow: networks } = wanted
+  const kept = replaces && isAlive(replaces.process) ? replaces.net : null
+  if (kept) {
+    await writeGivenLink(place, { gateway: kept.gateway, allow: networks })
+    return { agent: await start(kept), net: kept }
+  }
+  const { exclusively, nat, places, settings } = native
   return exclusively('net', 'connecting an environment', async () => {
     await ensureNat(nat, settings.net.pool)
-    const net = { interface: interfaceName(nat, id), ...freeLink(nat, settings.net.pool) }
-    await allow(nat, net.interface, wanted.allow)
+    const name = interfaceName(nat, id)
+    const link = freeLink(nat, settings.net.pool, name, linksOfOthers(places, id))
+    await writeGivenLink(place, { gateway: link.gateway, allow: networks })
+    await allow(nat, name, networks)
     killPoint('launch:net')
+    const net = { interface: name, ...link }
     return { agent: await start(net), net }
   })
 }
 
-async function startCell(place: EnvironmentPlaces, cell: CellSpec): Promise<Agent> {
+async function startCell(
+  place: EnvironmentPlaces,
+  cell: CellSpec,
+  { replaces }: Launch,
+): Promise<Agent> {
+  // A restored cell takes the link over from the life before; a fresh one makes its own.
+  if (cell.net && replaces) await removeInterface(cell.net.interface)
   return agentListening(place.socket, await createCell(cell))
 }
 

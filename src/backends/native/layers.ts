@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto'
 import { chmod, copyFile, mkdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { NetMode, Source } from '../../model/environment.ts'
-import { UnsupportedError } from '../../model/errors.ts'
 import { pathExists } from '../../system/path-exists.ts'
 import { type Layer, runCell } from './cell.ts'
 import { planMask, writeMask } from './mask.ts'
 import { nativeProgram } from './native-program.ts'
 import type { Places } from './places.ts'
 import { resolverOfHost } from './resolver.ts'
+import { noSuchSource } from './sources.ts'
 
 /** Mount points and directories that every environment has, whatever its source lacks. */
 const skeleton: readonly [path: string, mode: number][] = [
@@ -37,13 +37,7 @@ export async function baseLayers(
     case 'rootfs':
       return [...added, { path: source.path, ids: 'host' }]
     default:
-      throw new UnsupportedError(
-        'filesystem',
-        `the native backend cannot start from ${source.kind}`,
-        {
-          remedy: 'use host, dir:PATH or rootfs:PATH',
-        },
-      )
+      throw noSuchSource(source)
   }
 }
 

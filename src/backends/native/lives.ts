@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { readdir, rmdir } from 'node:fs/promises'
 import type { Instance } from '../../model/environment.ts'
 import { type EnvironmentId, isEnvironmentId } from '../../model/ids.ts'
@@ -6,6 +5,7 @@ import { killPoint } from '../../system/kill-points.ts'
 import { isAlive } from '../../system/process-identity.ts'
 import type { Remnant } from '../backend.ts'
 import { cgroupNames, removeCgroups } from './cgroup.ts'
+import { givenLinks } from './given-links.ts'
 import { fromRecord } from './instance.ts'
 import { connectAgain, forget, interfaceName, removeInterface } from './nat.ts'
 import type { Native } from './native.ts'
@@ -40,9 +40,10 @@ export async function destroy(native: Native, id: EnvironmentId): Promise<void> 
   const slots = await slotsOf(native, id)
   for (const slot of slots) await removeCgroups(native.cgroups(id, slot))
   killPoint('remove:processes')
-  if (slots.some((slot) => existsSync(places.slot(id, slot).net))) {
+  const links = givenLinks(places, id)
+  if (links.length > 0) {
     const iface = interfaceName(nat, id)
-    await forget(nat, iface)
+    await forget(nat, iface, [...new Set(links.flatMap((link) => link.allow))])
     await removeInterface(iface)
   }
   killPoint('remove:network')

@@ -3,10 +3,15 @@ import { join } from 'node:path'
 import { setImmediate as immediately } from 'node:timers/promises'
 import { crc32 } from 'node:zlib'
 import { BackendError } from '../../model/errors.ts'
+import { pathExists } from '../../system/path-exists.ts'
 import { readdir, readFile, rename, stat, writeFile } from '../../system/quick-fs.ts'
+import { copiedFiles } from './image-variants.ts'
 import { listFiles } from './memory/pages-files.ts'
 
-/** What a snapshot's images were when they were flushed, and the pages they map. */
+/**
+ * What a snapshot's images were when they were flushed, and the pages they map. By name in `images`, or
+ * by path from the snapshot.
+ */
 type Manifest = Record<string, ImageCheck | PagesCheck>
 
 interface ImageCheck {
@@ -14,7 +19,7 @@ interface ImageCheck {
   readonly crc32: number
 }
 
-/** By path from the snapshot; too large to be read each time. */
+/** Too large to be read each time. */
 interface PagesCheck {
   readonly bytes: number
   /** taken on disk */
@@ -30,10 +35,10 @@ const mostCheckedBytes = 32 * 1024 ** 2
 
 /** Written when the images are complete; a snapshot killed before has none, and is checked by CRIU. */
 export async function writeManifest(snapshot: string): Promise<void> {
-  const images = join(snapshot, 'images')
   const manifest: Manifest = {}
-  for (const name of await imagesIn(images)) {
-    const path = join(images, name)
+  const copied = (await pathExists(join(snapshot, copiedFiles))) ? [copiedFiles] : []
+  for (const name of [...(await imagesIn(join(snapshot, 'images'))), ...copied]) {
+    const path = pathOf(snapshot, name)
     const { size } = await stat(path)
     manifest[name] = { bytes: size, crc32: size > mostCheckedBytes ? 0 : await checksum(path) }
   }
@@ -43,6 +48,10 @@ export async function writeManifest(snapshot: string): Promise<void> {
   const draft = join(snapshot, `${manifestName}.new`)
   await writeFile(draft, JSON.stringify(manifest), { flush: true })
   await rename(draft, join(snapshot, manifestName))
+}
+
+function pathOf(snapshot: string, name: string): string {
+  return name.includes('/') ? join(snapshot, name) : join(snapshot, 'images', name)
 }
 
 const underWay = new Map<string, Promise<void>>()
@@ -63,9 +72,10 @@ async function verify(snapshot: string): Promise<void> {
   const text = await readFile(join(snapshot, manifestName), 'utf8').catch(() => null)
   if (text === null) return
   const checks = Object.entries(JSON.parse(text) as Manifest).map(async ([name, expected]) => {
+    const path = pathOf(snapshot, name)
     const isSame = await ('taken' in expected
-      ? isSamePages(join(snapshot, name), expected)
-      : isSameImage(join(snapshot, 'images', name), expected))
+      ? isSamePages(path, expected)
+      : isSameImage(path, expected))
     return isSame ? [] : [name]
   })
   const damaged = (await Promise.all(checks)).flat()

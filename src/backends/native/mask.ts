@@ -2,6 +2,7 @@ import { lstatSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { chmod, chown, mkdir, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { runCell } from './cell.ts'
+import { outermost } from './view/paths.ts'
 
 /**
  * Hides secrets in `host` and `dir` environments: one layer of OverlayFS whiteouts between the
@@ -21,7 +22,7 @@ const passwordFiles = new Set(['/etc/shadow', '/etc/gshadow'])
 
 /** Patterns with a `*` hide what matches now; plain paths are hidden whether they exist or not. */
 export function planMask(patterns: readonly string[]): MaskPlan {
-  const reachable = [...new Set(patterns.flatMap(expand).flatMap(realPaths))]
+  const reachable = [...new Set(patterns.flatMap(expand).flatMap(realPaths))].sort()
   const hidden = outermost(reachable.filter((path) => !passwordFiles.has(path)))
   const scrubbed = reachable.filter((path) => passwordFiles.has(path)).flatMap(scrub)
   const masked = [...hidden, ...scrubbed.map(({ path }) => path)]
@@ -48,15 +49,6 @@ function matching(dir: string, part: string): string[] {
   } catch {
     return []
   }
-}
-
-/** Without the paths that lie below another one of the list. */
-export function outermost(paths: readonly string[]): string[] {
-  const kept: string[] = []
-  for (const path of [...paths].sort()) {
-    if (!kept.some((above) => path === above || path.startsWith(`${above}/`))) kept.push(path)
-  }
-  return kept
 }
 
 function parentsOf(paths: readonly string[]): string[] {

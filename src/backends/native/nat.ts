@@ -3,6 +3,7 @@ import { networkInterfaces } from 'node:os'
 import type { EnvironmentId } from '../../model/ids.ts'
 import { disjoint, type LinkAddresses, nextLink } from './addresses.ts'
 import { type CellNet, runCell } from './cell.ts'
+import type { GivenLink } from './given-links.ts'
 import { mustRun, runTool } from './run-tool.ts'
 
 const forwarding = '/proc/sys/net/ipv4/ip_forward'
@@ -22,11 +23,19 @@ export function interfaceName(names: NatNames, id: EnvironmentId): string {
   return names.prefix + id.slice(-9)
 }
 
-/** A link that no interface has. Each home looks elsewhere first: their leases are not shared. */
-export function freeLink(names: NatNames, pool: string): LinkAddresses {
-  const taken = new Set<string>()
-  for (const addresses of Object.values(networkInterfaces())) {
-    for (const { address } of addresses ?? []) taken.add(address)
+/**
+ * A link that neither another interface has nor `others`, the environments of this home. Each home
+ * looks elsewhere first: their leases are not shared.
+ */
+export function freeLink(
+  names: NatNames,
+  pool: string,
+  iface: string,
+  others: readonly GivenLink[],
+): LinkAddresses {
+  const taken = new Set(others.map(({ gateway }) => gateway))
+  for (const [name, addresses] of Object.entries(networkInterfaces())) {
+    if (name !== iface) for (const { address } of addresses ?? []) taken.add(address)
   }
   return nextLink(pool, taken, Number.parseInt(names.table.slice(-8), 16))
 }
@@ -80,9 +89,11 @@ table ip6 ${names.table} {
 
 export async function ensureNat(names: NatNames, pool: string): Promise<void> {
   if ((await readFile(forwarding, 'utf8')).trim() !== '1') await writeFile(forwarding, '1')
-  const known = await runTool('nft', ['list', 'table', 'ip', names.table])
-  if (known.exitCode === 0) return
-  await nft('setting up NAT', natRules(names, pool))
+  if (!(await hasRules(names))) await nft('setting up NAT', natRules(names, pool))
+}
+
+async function hasRules({ table }: NatNames): Promise<boolean> {
+  return (await runTool('nft', ['list', 'table', 'ip', table])).exitCode === 0
 }
 
 export async function allow(
@@ -91,10 +102,24 @@ export async function allow(
   networks: readonly string[],
 ): Promise<void> {
   if (networks.length === 0) return
-  const elements = disjoint(networks)
-    .map((network) => `"${iface}" . ${network}`)
-    .join(', ')
-  await nft('allowing addresses', `add element ip ${names.table} allowed { ${elements} }\n`)
+  await nft('allowing addresses', `add ${allowed(names, iface, networks)}`)
+}
+
+/** Takes back what `allow` gave, if it did. */
+export async function forget(
+  names: NatNames,
+  iface: string,
+  networks: readonly string[],
+): Promise<void> {
+  if (networks.length === 0 || !(await hasRules(names))) return
+  const elements = allowed(names, iface, networks)
+  // nft refuses to delete what is not there; adding what is there is nothing to it.
+  await nft('closing addresses', `add ${elements}delete ${elements}`)
+}
+
+function allowed({ table }: NatNames, iface: string, networks: readonly string[]): string {
+  const elements = disjoint(networks).map((network) => `"${iface}" . ${network}`)
+  return `element ip ${table} allowed { ${elements.join(', ')} }\n`
 }
 
 /**
@@ -103,40 +128,6 @@ export async function allow(
  */
 export async function removeInterface(iface: string): Promise<void> {
   await runCell('removing a network interface', ['disconnect', iface])
-}
-
-/** Takes back what `allow` gave. */
-export async function forget(names: NatNames, iface: string): Promise<void> {
-  const listing = await runTool('nft', ['-j', 'list', 'set', 'ip', names.table, 'allowed'])
-  if (listing.exitCode !== 0) return
-  const elements = allowedOf(listing.stdout, iface)
-  if (elements.length > 0) {
-    await nft(
-      'closing addresses',
-      `delete element ip ${names.table} allowed { ${elements.join(', ')} }\n`,
-    )
-  }
-}
-
-interface SetListing {
-  nftables: { set?: { elem?: { concat: [iface: string, network: unknown] }[] } }[]
-}
-
-/** The elements of the set that belong to one interface, in nft's own words. */
-export function allowedOf(listing: string, iface: string): string[] {
-  const { nftables } = JSON.parse(listing) as SetListing
-  return nftables
-    .flatMap(({ set }) => set?.elem ?? [])
-    .filter(({ concat }) => concat[0] === iface)
-    .map(({ concat }) => `"${iface}" . ${networkText(concat[1])}`)
-}
-
-function networkText(value: unknown): string {
-  if (typeof value === 'object' && value !== null && 'prefix' in value) {
-    const { addr, len } = value.prefix as { addr: string; len: number }
-    return `${addr}/${len}`
-  }
-  return String(value)
 }
 
 /** Removes the rules; only when no environment of this home has a network. */

@@ -15,10 +15,11 @@ import type {
 } from '../backend.ts'
 import { capture, captureFiles, discard, imageOf, toImageRecord, uncapture } from './capture.ts'
 import { runCell } from './cell.ts'
-import { freeze, isFrozen, removeHomeCgroups, thaw } from './cgroup.ts'
+import { removeHomeCgroups } from './cgroup.ts'
 import { checkMachine } from './checks.ts'
 import { writeIdentity } from './environment-directory.ts'
 import { flush } from './flush.ts'
+import { freeze, isFrozen, thaw, wakeFrozen } from './freezer.ts'
 import { explained, tellingFull } from './host-failures.ts'
 import { imagesFor } from './image-variants.ts'
 import { fromRecord, toRecord } from './instance.ts'
@@ -47,7 +48,6 @@ import {
 import { readStats } from './stats.ts'
 import { viewFiles } from './view/view-files.ts'
 import { discardVolume, openVolume, volumeIsOpen } from './volume.ts'
-import { wakeFrozen } from './wake-frozen.ts'
 
 const capabilities = new Set<Capability>([
   ...(['filesystem', 'processes', 'terminal', 'fork', 'restore'] as const),
@@ -175,8 +175,7 @@ export function nativeBackend(context: BackendContext): Backend {
       await discard(native, snapshot)
     },
     flush: (snapshot) => flush(native, snapshot),
-    gatherMemory: (snapshot) =>
-      tellingFull(places.data, 'compacting', () => gatherMemory(places, snapshot)),
+    gatherMemory: (snapshot) => explained('compacting', () => gatherMemory(places, snapshot)),
     dropStaleMemory: (id) => dropStale(places.snapshot(id)),
     holdings: ({ id }) => holdingsOf(places, id),
     squashDue,
@@ -196,7 +195,7 @@ export function nativeBackend(context: BackendContext): Backend {
     isAlive: (instance) => isAlive(fromRecord(instance).process),
     inspect: async (id, instance) => {
       if (!isAlive(fromRecord(instance).process)) return 'dead'
-      return (await isFrozen(groupsOf(id, instance))) ? 'paused' : 'running'
+      return isFrozen(groupsOf(id, instance)) ? 'paused' : 'running'
     },
     pause: (id, instance) => freeze(groupsOf(id, instance)),
     resume: (id, instance) => thaw(groupsOf(id, instance)),

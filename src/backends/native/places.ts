@@ -34,7 +34,7 @@ export interface EnvironmentPlaces {
   /** what its processes map their memory from */
   readonly pages: string
   readonly socket: string
-  /** there if it was given a network */
+  /** what it was given of the network; there if it was given any */
   readonly net: string
 }
 

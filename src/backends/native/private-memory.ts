@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { processesIn } from './cgroup.ts'
 import type { CgroupLayout } from './cgroup-layout.ts'
+import { privateOf } from './memory/account.ts'
 
 /**
  * Bytes that the processes of an instance have for themselves: written memory and shared memory.
@@ -24,10 +25,8 @@ function field(stat: string, name: string): number {
 
 /** Without a memory controller: what is mapped, in which untouched shared memory is missing. */
 async function mappedMemory(cgroup: string): Promise<number> {
-  const parts = (await processesIn(cgroup)).map(async (pid) => {
-    const text = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8').catch(() => '')
-    const kib = [...text.matchAll(/^Pss_(?:Anon|Shmem):\s+(\d+) kB/gm)].map(([, count]) => count)
-    return kib.reduce((sum, count) => sum + Number(count) * 1024, 0)
-  })
+  const parts = processesIn(cgroup).map(async (pid) =>
+    privateOf(await readFile(`/proc/${pid}/smaps_rollup`, 'utf8').catch(() => '')),
+  )
   return (await Promise.all(parts)).reduce((sum, bytes) => sum + bytes, 0)
 }

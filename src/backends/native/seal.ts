@@ -1,3 +1,4 @@
+import { pathExists } from '../../system/path-exists.ts'
 import { chmod, chown, lstat, mkdir, readdir, rename, rmdir } from '../../system/quick-fs.ts'
 import { mustRun } from './run-tool.ts'
 
@@ -27,8 +28,7 @@ function inside(dir: string, name: Buffer): Buffer {
 
 /** Moves back what `seal` moved, also where it was interrupted; then there is no such layer. */
 export async function unseal(layer: string, upper: string): Promise<void> {
-  const entries = await readdir(layer).catch(() => null)
-  if (entries === null) return
+  if (!(await pathExists(layer))) return
   await moveEntries(layer, upper)
   await rmdir(layer)
 }

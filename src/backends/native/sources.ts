@@ -4,6 +4,7 @@ import type { Source } from '../../model/environment.ts'
 import { InvalidInputError, NotFoundError, UnsupportedError } from '../../model/errors.ts'
 import { quote } from '../../model/quote.ts'
 import { planMask } from './mask.ts'
+import { isBelow } from './view/paths.ts'
 
 /** Refuses a source that cannot work, before anything is made; says where shells start in it. */
 export async function validateSource(
@@ -23,14 +24,14 @@ export async function validateSource(
       await hasShell(source.path)
       return { workdir: (await isDirectory(join(source.path, 'root'))) ? '/root' : '/' }
     default:
-      throw new UnsupportedError(
-        'filesystem',
-        `the native backend cannot start from ${source.kind}`,
-        {
-          remedy: 'use host, dir:PATH or rootfs:PATH',
-        },
-      )
+      throw noSuchSource(source)
   }
+}
+
+export function noSuchSource({ kind }: Source): UnsupportedError {
+  return new UnsupportedError('filesystem', `the native backend cannot start from ${kind}`, {
+    remedy: 'use host, dir:PATH or rootfs:PATH',
+  })
 }
 
 async function directory(path: string): Promise<void> {
@@ -51,15 +52,11 @@ async function onRootFileSystem(path: string): Promise<void> {
 
 /** A workspace that the mask hides would be missing inside. */
 function notHidden(path: string, mask: readonly string[]): void {
-  const above = [...planMask(mask).hidden, '/run'].find((hidden) => isWithin(path, hidden))
+  const above = [...planMask(mask).hidden, '/run'].find((hidden) => isBelow(path, hidden))
   if (above === undefined) return
   throw new InvalidInputError(`${quote(path)} is hidden from environments, by ${above}`, {
     remedy: 'move it elsewhere, or take that entry out with the setting mask.remove',
   })
-}
-
-function isWithin(path: string, above: string): boolean {
-  return path === above || path.startsWith(`${above}/`)
 }
 
 async function hasShell(path: string): Promise<void> {

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { EnvironmentId } from '../../model/ids.ts'
 import type { InstanceStats, MemoryAccount } from '../backend.ts'
-import { processesIn } from './cgroup.ts'
+import { cgroupAt, processesIn } from './cgroup.ts'
 import type { CgroupLayout, Controller } from './cgroup-layout.ts'
 import { accountMemory } from './memory/account.ts'
 import type { Native } from './native.ts'
@@ -22,7 +22,7 @@ export async function readStats(
   const read = async (name: Controller, v1: string, v2: string): Promise<string> => {
     const at = layout.controllers.get(name)
     if (!at) return ''
-    const file = join(at.mount, 'forkpoint', places.key, group, at.version === 1 ? v1 : v2)
+    const file = join(cgroupAt(at.mount, places.key, group), at.version === 1 ? v1 : v2)
     return readFile(file, 'utf8').catch(() => '')
   }
   const [memory, memoryLimit, account, cpu, processes, processLimit, disk] = await Promise.all([
@@ -51,7 +51,7 @@ function limit(text: string): number | null {
 }
 
 async function readAccount(cgroup: string): Promise<MemoryAccount> {
-  const pids = await processesIn(cgroup)
+  const pids = processesIn(cgroup)
   const read = (pid: number, name: string) =>
     readFile(`/proc/${pid}/${name}`, 'utf8').catch(() => '')
   const processes = pids.map(async (pid) => {
@@ -64,7 +64,7 @@ async function readAccount(cgroup: string): Promise<MemoryAccount> {
 /** The v2 hierarchy counts CPU time for every group, also where v1 has the cpu controller. */
 async function cpuMs(layout: CgroupLayout, key: string, id: string): Promise<number> {
   if (layout.unified === null) return 0
-  const file = join(layout.unified, 'forkpoint', key, id, 'cpu.stat')
+  const file = join(cgroupAt(layout.unified, key, id), 'cpu.stat')
   const text = await readFile(file, 'utf8').catch(() => '')
   return Math.round(Number(/^usage_usec (\d+)/m.exec(text)?.[1] ?? 0) / 1000)
 }

@@ -1,13 +1,8 @@
 import { join } from 'node:path'
 import { BackendError } from '../../../model/errors.ts'
 import { readdir, readFile } from '../../../system/quick-fs.ts'
-import {
-  fdinfoEntry,
-  mmEntry,
-  remapFilePathEntry,
-  taskKobjIdsEntry,
-  vmaEntry,
-} from './criu-messages.ts'
+import { remapFilePathEntry } from './criu-messages.ts'
+import { heldFiles } from './held-files.ts'
 import { decodeImage } from './image-file.ts'
 import { regularFiles } from './regular-files.ts'
 import { read } from './schema.ts'
@@ -22,20 +17,17 @@ export interface LinkRemap {
 
 const LINKED = 0
 
-type Load = (name: string) => Promise<readonly Uint8Array[]>
-
 /** CRIU names each of them to restore it by, as a hard link beside the name that is gone. */
 export async function linkRemapsOf(images: string): Promise<LinkRemap[]> {
   const names = await readdir(images)
-  const load: Load = async (name) => decodeImage(await readFile(join(images, name))).entries
   if (!names.includes('remap-fpath.img')) return []
-  const remaps = (await load('remap-fpath.img'))
-    .map((entry) => read(remapFilePathEntry, entry))
+  const remaps = decodeImage(await readFile(join(images, 'remap-fpath.img')))
+    .entries.map((entry) => read(remapFilePathEntry, entry))
     .filter(({ remapType = LINKED }) => remapType === LINKED)
   if (remaps.length === 0) return []
   const files = regularFiles(await readFile(join(images, 'files.img')))
   const links = new Map(files.map(({ id, name }) => [id, name]))
-  const holders = await holdersIn(names, load)
+  const holders = holdersIn(images, names)
   return remaps.map(({ origId, remapId }) => {
     const name = links.get(remapId)
     const holder = holders.get(origId)
@@ -52,23 +44,14 @@ function nobodyHolds(name: string): BackendError {
 }
 
 /** A path for every file that a process has open, mapped or runs, by the file's number. */
-async function holdersIn(names: readonly string[], load: Load): Promise<Map<number, string>> {
+function holdersIn(images: string, names: readonly string[]): Map<number, string> {
   const holders = new Map<number, string>()
-  for (const name of names) {
-    const pid = /^ids-(\d+)\.img$/.exec(name)?.[1]
-    const [ids] = pid === undefined ? [] : await load(name)
-    if (!ids) continue
-    const table = `fdinfo-${read(taskKobjIdsEntry, ids).filesId}.img`
-    for (const entry of names.includes(table) ? await load(table) : []) {
-      const { id, fd } = read(fdinfoEntry, entry)
-      holders.set(id, `/proc/${pid}/fd/${fd}`)
-    }
-    const [memory] = names.includes(`mm-${pid}.img`) ? await load(`mm-${pid}.img`) : []
-    if (!memory) continue
-    const { exeFileId, vmas } = read(mmEntry, memory)
-    holders.set(exeFileId, `/proc/${pid}/exe`)
-    for (const vma of vmas) {
-      const { start, end, shmid } = read(vmaEntry, vma)
+  const pids = names.flatMap((name) => /^ids-(\d+)\.img$/.exec(name)?.[1] ?? [])
+  for (const pid of pids.map(Number)) {
+    const { open, mapped, executable } = heldFiles(images, pid)
+    for (const { id, fd } of open) holders.set(id, `/proc/${pid}/fd/${fd}`)
+    if (executable !== null) holders.set(executable, `/proc/${pid}/exe`)
+    for (const { start, end, shmid } of mapped) {
       holders.set(shmid, `/proc/${pid}/map_files/${start.toString(16)}-${end.toString(16)}`)
     }
   }

@@ -1,7 +1,9 @@
 import { join } from 'node:path'
 import { readdir, readFile } from '../../../system/quick-fs.ts'
-import { fdinfoEntry, fileLockEntry, mmEntry, taskKobjIdsEntry, vmaEntry } from './criu-messages.ts'
+import { fileLockEntry } from './criu-messages.ts'
+import { heldFiles } from './held-files.ts'
 import { decodeImage } from './image-file.ts'
+import { isSharedFile } from './memory/areas.ts'
 import { regularFiles } from './regular-files.ts'
 import { read } from './schema.ts'
 
@@ -18,9 +20,6 @@ export interface LostLock {
 }
 
 const FCNTL = 1
-const SHARED_FILE = 128
-
-type Load = (name: string) => Promise<readonly Uint8Array[]>
 
 /**
  * The fcntl locks that CRIU restores and then loses. It opens the file of every shared mapping after
@@ -30,49 +29,17 @@ type Load = (name: string) => Promise<readonly Uint8Array[]>
 export async function lostLocksOf(images: string): Promise<LostLock[]> {
   const names = await readdir(images)
   if (!names.includes('filelocks.img')) return []
-  const load: Load = async (name) =>
-    names.includes(name) ? decodeImage(await readFile(join(images, name))).entries : []
-  const locks = (await load('filelocks.img'))
-    .map((entry) => read(fileLockEntry, entry))
+  const locks = decodeImage(await readFile(join(images, 'filelocks.img')))
+    .entries.map((entry) => read(fileLockEntry, entry))
     .filter(({ flag }) => flag === FCNTL)
   if (locks.length === 0) return []
   const files = regularFiles(await readFile(join(images, 'files.img')))
   const paths = new Map(files.map(({ id, name }) => [id, name]))
-  const openFiles = oncePerProcess((pid) => openFilesOf(load, pid))
-  const mapped = oncePerProcess(
-    async (pid) => new Set((await sharedFilesOf(load, pid)).map((id) => paths.get(id))),
-  )
-  const lost: LostLock[] = []
-  for (const { pid, fd, type, start, len } of locks) {
-    const path = paths.get((await openFiles(pid)).get(fd) ?? 0)
-    if (!(await mapped(pid)).has(path)) continue
-    lost.push({ pid, fd, type, start, length: len })
-  }
-  return lost
-}
-
-/** How many locks a process has is for the sandbox to choose. */
-function oncePerProcess<T>(find: (pid: number) => Promise<T>): (pid: number) => Promise<T> {
-  const found = new Map<number, Promise<T>>()
-  return (pid) => {
-    const known = found.get(pid) ?? find(pid)
-    found.set(pid, known)
-    return known
-  }
-}
-
-/** What file each descriptor is of. */
-async function openFilesOf(load: Load, pid: number): Promise<Map<number, number>> {
-  const [ids] = await load(`ids-${pid}.img`)
-  const open = ids ? await load(`fdinfo-${read(taskKobjIdsEntry, ids).filesId}.img`) : []
-  return new Map(open.map((entry) => read(fdinfoEntry, entry)).map(({ fd, id }) => [fd, id]))
-}
-
-async function sharedFilesOf(load: Load, pid: number): Promise<number[]> {
-  const [memory] = await load(`mm-${pid}.img`)
-  if (!memory) return []
-  return read(mmEntry, memory)
-    .vmas.map((vma) => read(vmaEntry, vma))
-    .filter(({ status }) => (status & SHARED_FILE) !== 0)
-    .map(({ shmid }) => shmid)
+  return [...Map.groupBy(locks, ({ pid }) => pid)].flatMap(([pid, ofProcess]) => {
+    const { open, mapped } = heldFiles(images, pid)
+    const opened = new Map(open.map(({ id, fd }) => [fd, paths.get(id)]))
+    const shared = new Set(mapped.filter(isSharedFile).map(({ shmid }) => paths.get(shmid)))
+    const lost = ofProcess.filter(({ fd }) => shared.has(opened.get(fd)))
+    return lost.map(({ fd, type, start, len }) => ({ pid, fd, type, start, length: len }))
+  })
 }

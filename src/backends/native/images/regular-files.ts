@@ -12,6 +12,8 @@ export interface RegularFile {
 
 /** A file to be mapped, as it is when the environment is restored. */
 export interface NewRegularFile {
+  /** one that is free */
+  readonly id: number
   readonly name: string
   /** of the mount it is on */
   readonly mntId: number
@@ -37,19 +39,21 @@ export function regFilesUnder(files: Buffer, prefix: string): RegularFile[] {
   return regularFiles(files).filter(({ name }) => name.startsWith(prefix))
 }
 
-/** files.img with one more file, open for reading as CRIU has a mapped one; there once by its name. */
-export function appendRegFile(files: Buffer, file: NewRegularFile): { files: Buffer; id: number } {
-  const known = regularFiles(files).find(({ name }) => name === file.name)
-  if (known) return { files, id: known.id }
+/** The first number that no file has; those after it are free as well. */
+export function nextFileId(files: Buffer): number {
+  return freshId(decodeImage(files))
+}
+
+/** files.img with more files, open for reading as CRIU has mapped ones. */
+export function appendRegFiles(files: Buffer, added: readonly NewRegularFile[]): Buffer {
+  if (added.length === 0) return files
   const image = decodeImage(files)
-  const id = freshId(image)
   const fown = make(fownEntry, { uid: 0, euid: 0, signum: 0, pidType: 0, pid: 0 })
-  const reg = make(regFileEntry, {
-    ...{ id, flags: 0, pos: 0n, fown, name: file.name },
-    ...{ mntId: file.mntId, size: file.size, mode: file.mode },
+  const entries = added.map(({ id, name, mntId, size, mode }) => {
+    const reg = make(regFileEntry, { id, flags: 0, pos: 0n, fown, name, mntId, size, mode })
+    return make(fileEntry, { type: TYPE_REGULAR, id, reg })
   })
-  const entry = make(fileEntry, { type: TYPE_REGULAR, id, reg })
-  return { files: encodeImage({ ...image, entries: [...image.entries, entry] }), id }
+  return encodeImage({ ...image, entries: [...image.entries, ...entries] })
 }
 
 /** files.img with a second entry of the same file, under another number. */

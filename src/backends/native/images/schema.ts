@@ -89,12 +89,31 @@ export function readNext<F extends Fields>(
 /** One for all: it grows once, and `finish` leaves it empty. */
 const writer = new BinaryWriter()
 
+function written(write: () => void): Uint8Array {
+  try {
+    write()
+    return writer.finish()
+  } catch (error) {
+    // What a message has that could not be written must not begin the next one.
+    writer.finish()
+    throw error
+  }
+}
+
 /** The same message with other values of some fields, every other byte of it as it was. */
 export function change<F extends Fields>(
-  { fields, names }: Schema<F>,
+  schema: Schema<F>,
   bytes: Uint8Array,
   changes: Partial<Contents<F>>,
 ): Uint8Array {
+  return written(() => writeChanged(schema, bytes, changes))
+}
+
+function writeChanged<F extends Fields>(
+  { fields, names }: Schema<F>,
+  bytes: Uint8Array,
+  changes: Partial<Contents<F>>,
+): void {
   const reader = new BinaryReader(bytes)
   const pending = new Set(Object.keys(changes))
   let kept = 0
@@ -110,15 +129,15 @@ export function change<F extends Fields>(
   }
   if (kept < reader.len) writer.raw(bytes.subarray(kept))
   for (const name of pending) writeField(fields[name], changes[name])
-  return writer.finish()
 }
 
 export function make<F extends Fields>(
   { fields }: Schema<F>,
   contents: Partial<Contents<F>>,
 ): Uint8Array {
-  for (const name in fields) writeField(fields[name], contents[name])
-  return writer.finish()
+  return written(() => {
+    for (const name in fields) writeField(fields[name], contents[name])
+  })
 }
 
 function wireTypeOf(kind: Kind): WireType {

@@ -26,7 +26,8 @@ export function accountMemory(processes: readonly ProcessMaps[]): MemoryAccount 
   return { privateBytes, sharedBytes, totalBytes: privateBytes + sharedBytes }
 }
 
-function privateOf(rollup: string): number {
+/** What a process has for itself, from its smaps_rollup. */
+export function privateOf(rollup: string): number {
   return sum(['Pss_Anon', 'Pss_Shmem', 'SwapPss'].map((field) => fieldOf(rollup, field)))
 }
 

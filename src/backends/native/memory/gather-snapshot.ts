@@ -4,7 +4,7 @@ import type { SnapshotId } from '../../../model/ids.ts'
 import { makeCopyVariant } from '../image-variants.ts'
 import { usedFiles } from '../images/memory/areas.ts'
 import { type GatheredMemory, gatherMemory } from '../images/memory/gather.ts'
-import { appendRegFile } from '../images/regular-files.ts'
+import { appendRegFiles, nextFileId } from '../images/regular-files.ts'
 import { writeManifest } from '../manifest.ts'
 import type { Places } from '../places.ts'
 import { removeTree } from '../remove-tree.ts'
@@ -14,7 +14,8 @@ import { apartInFamilies } from './families.ts'
 import { writeGathered } from './gather-pages.ts'
 import { currentHome, makeCurrent, nextHome } from './generation.ts'
 import { type KnownPages, knownPages, neededPages } from './needed-pages.ts'
-import { isOwnPages, makePagesDirectory, pagesInside, pagesMode, pagesName } from './pages-files.ts'
+import { isOwnPages, makePagesDirectory, pagesInside, pagesName } from './pages-files.ts'
+import { listPages } from './plan-sharing.ts'
 import {
   mountOf,
   readFdinfos,
@@ -45,16 +46,21 @@ export async function gatherSnapshot(places: Places, snapshot: SnapshotId): Prom
   const scattered = processes.filter(({ mm }) => isScattered(mm, known, snapshot))
   if (mntId === undefined || scattered.length === 0) return false
   const { number, path: to } = await nextHome(base)
-  const plan = planGathering(before, scattered, (process) => ({
-    ...{ mntId, known, name: `${pagesName(snapshot, process.pagesId)}-${number}` },
-  }))
+  const nameOf = ({ pagesId }: DumpedProcess) => `${pagesName(snapshot, pagesId)}-${number}`
+  const plan = planGathering({ before, known, mntId, processes: scattered, nameOf })
   await removeTree(to)
-  await linkImages(join(from, 'images'), join(to, 'images'), rewrittenNames(plan.gatherings))
-  await makePagesDirectory(join(to, 'pages'))
-  for (const gathering of plan.gatherings) await write(gathering, { from, to, known })
-  await finishImages(to, from, plan, processes)
-  await mustRun('flushing memory', 'sync', ['--file-system', places.data])
-  await writeManifest(to)
+  try {
+    await linkImages(join(from, 'images'), join(to, 'images'), rewrittenNames(plan.gatherings))
+    await makePagesDirectory(join(to, 'pages'))
+    for (const gathering of plan.gatherings) await write(gathering, { from, to, known })
+    await finishImages(to, from, plan, processes)
+    await mustRun('flushing memory', 'sync', ['--file-system', places.data])
+    await writeManifest(to)
+  } catch (error) {
+    // Most likely for want of space, and it has taken what there was.
+    await removeTree(to)
+    throw error
+  }
   await makeCurrent(base, number)
   return true
 }
@@ -70,23 +76,25 @@ interface Plan {
   readonly gatherings: readonly Gathering[]
 }
 
-function planGathering(
-  before: Buffer,
-  processes: readonly DumpedProcess[],
-  placeOf: (process: DumpedProcess) => { name: string; mntId: number; known: KnownPages },
-): Plan {
+function planGathering(request: {
+  /** files.img */
+  readonly before: Buffer
+  readonly known: KnownPages
+  readonly mntId: number
+  readonly processes: readonly DumpedProcess[]
+  /** of its new pages file */
+  nameOf(process: DumpedProcess): string
+}): Plan {
+  const { before, known, mntId, processes, nameOf } = request
   const limits = sharingLimits()
   const gatherings: Gathering[] = []
-  let files = before
+  const firstId = nextFileId(before)
   for (const process of processes) {
-    const { name, mntId, known } = placeOf(process)
-    const added = appendRegFile(files, { name: `${pagesInside}/${name}`, mntId, mode: pagesMode })
-    const memory = gatherMemory(process, added.id, (id) => known.has(id), limits)
-    if (memory === null) continue
-    files = added.files
-    gatherings.push({ process, memory, name })
+    const id = firstId + gatherings.length
+    const memory = gatherMemory(process, id, (other) => known.has(other), limits)
+    if (memory !== null) gatherings.push({ process, memory, name: nameOf(process) })
   }
-  return { files, gatherings }
+  return { files: appendRegFiles(before, listPages(gatherings, firstId, mntId)), gatherings }
 }
 
 function rewrittenNames(gatherings: readonly Gathering[]): Set<string> {

@@ -1,5 +1,7 @@
-import { readdir, readlink, rename, symlink } from 'node:fs/promises'
+import { readlinkSync } from 'node:fs'
+import { readdir, rename, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
+import { ifThere } from '../../../system/if-there.ts'
 import { removeTree } from '../remove-tree.ts'
 
 /**
@@ -37,5 +39,5 @@ export async function dropStale(snapshot: string): Promise<void> {
 
 /** Null: nothing was ever gathered. */
 async function currentName(snapshot: string): Promise<string | null> {
-  return await readlink(join(snapshot, linkName)).catch(() => null)
+  return ifThere(() => readlinkSync(join(snapshot, linkName)))
 }

@@ -1,7 +1,7 @@
 import type { SnapshotId } from '../../../model/ids.ts'
 import type { SharingLimits } from '../images/memory/cuts.ts'
 import { type SharedMemory, shareMemory } from '../images/memory/share.ts'
-import { appendRegFile } from '../images/regular-files.ts'
+import { appendRegFiles, type NewRegularFile, nextFileId } from '../images/regular-files.ts'
 import type { DumpedProcess } from './dumped-processes.ts'
 import { pagesInside, pagesMode, pagesName } from './pages-files.ts'
 
@@ -30,17 +30,26 @@ export interface SharingRequest {
 export function planSharing(request: SharingRequest): { files: Buffer; sharings: Sharing[] } {
   const { snapshot, mntId, processes, limits } = request
   const sharings: Sharing[] = []
-  let { files } = request
+  const firstId = nextFileId(request.files)
   for (const process of processes) {
     if (process.pagesBytes < leastBytes) continue
-    const name = pagesName(snapshot, process.pagesId)
-    const added = appendRegFile(files, { name: `${pagesInside}/${name}`, mntId, mode: pagesMode })
-    const memory = shareMemory(process, added.id, limits)
+    const memory = shareMemory(process, firstId + sharings.length, limits)
     if (memory === null || memory.sharedBytes < leastBytes) continue
-    files = added.files
-    sharings.push({ process, memory, name })
+    sharings.push({ process, memory, name: pagesName(snapshot, process.pagesId) })
   }
+  const files = appendRegFiles(request.files, listPages(sharings, firstId, mntId))
   return { files, sharings }
+}
+
+/** Pages files as files.img lists them, numbered in their order. */
+export function listPages(
+  files: readonly { readonly name: string }[],
+  firstId: number,
+  mntId: number,
+): NewRegularFile[] {
+  return files.map(({ name }, index) => ({
+    ...{ id: firstId + index, name: `${pagesInside}/${name}`, mntId, mode: pagesMode },
+  }))
 }
 
 /** Two processes may have one memory, as in the moment between vfork and exec; these are left out. */

@@ -1,8 +1,9 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { MemoryMode } from '../../../model/environment.ts'
 import type { Settings } from '../../../model/settings.ts'
+import { processesIn } from '../cgroup.ts'
 import { judgeEnvironment } from '../safety/judge-environment.ts'
+import { describeProcess } from '../safety/judge-process.ts'
 import { pagesInside } from './pages-files.ts'
 
 /** Whether a process may map its memory from files, and what decided it. */
@@ -20,18 +21,23 @@ export async function judgeProcesses(
   cgroup: string,
   mode: MemoryMode,
 ): Promise<Verdicts> {
-  const lines = readFileSync(join(cgroup, 'cgroup.procs'), 'utf8').split('\n')
-  const judged = await judgeEnvironment(lines.filter(Boolean).map(Number), {
+  const pids = processesIn(cgroup)
+  if (mode !== 'auto') return decided(pids.map(describeProcess), mode)
+  const judged = await judgeEnvironment(pids, {
     // They are about programs, whatever the home: all homes with the same tools share them.
     cacheDirectory: join(runtime, 'verdicts'),
     isOwn: (path) => path.startsWith(`${pagesInside}/`),
   })
   return new Map(
-    judged.map(({ pid, command, share, why }) => [
-      pid,
-      mode === 'auto'
-        ? { command, allowed: share, why }
-        : { command, allowed: mode === 'share', why: `memory is set to ${mode}` },
-    ]),
+    judged.map(({ pid, command, share, why }) => [pid, { command, allowed: share, why }]),
   )
+}
+
+/** Without looking at any program. */
+function decided(
+  processes: readonly { readonly pid: number; readonly command: string }[],
+  mode: 'share' | 'copy',
+): Verdicts {
+  const verdict = { allowed: mode === 'share', why: `memory is set to ${mode}` }
+  return new Map(processes.map(({ pid, command }) => [pid, { command, ...verdict }]))
 }

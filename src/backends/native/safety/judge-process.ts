@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { pidInside } from '../command-line.ts'
 import type { FileVerdict } from './judge-file.ts'
 import { type MappedFile, mappedFiles } from './mapped-files.ts'
 
@@ -19,7 +20,7 @@ export async function judgeProcess(
   judge: JudgeMapped,
   isOwn: (path: string) => boolean,
 ): Promise<ProcessVerdict> {
-  const who = identify(pid)
+  const who = describeProcess(pid)
   const files = mappedFiles(pid).filter(({ path }) => !isOwn(path))
   if (files.length === 0) return { ...who, share: false, why: 'runs no file' }
   for (const file of files) {
@@ -31,12 +32,11 @@ export async function judgeProcess(
   return { ...who, share: true, why: 'none of its files counts on zeros' }
 }
 
-/** The kernel writes a line break in a name as two characters. */
-function identify(pid: number): Pick<ProcessVerdict, 'pid' | 'command'> {
+/** By its number on the host. The kernel writes a line break in a name as two characters. */
+export function describeProcess(pid: number): Pick<ProcessVerdict, 'pid' | 'command'> {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8')
-    const inside = /^NSpid:.*?(\d+)$/m.exec(status)?.[1]
-    return { pid: Number(inside ?? pid), command: /^Name:\t(.*)$/m.exec(status)?.[1] ?? '' }
+    return { pid: pidInside(status) ?? pid, command: /^Name:\t(.*)$/m.exec(status)?.[1] ?? '' }
   } catch {
     return { pid, command: '' }
   }

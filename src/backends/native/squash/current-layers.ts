@@ -6,13 +6,15 @@ import { nameOf } from './layer-name.ts'
 
 /**
  * What was captured over the layers that an environment has mounted, listed over those that its head
- * has by now: the same files in fewer layers. A layer into which nothing was sealed is left out.
+ * has by now: the same files in fewer layers. A layer into which nothing was sealed is left out. What
+ * is pinned stays over the very layers that it was captured over.
  */
 export async function overCurrentLayers(
   image: NativeImage,
   mounted: readonly Layer[],
   head: SnapshotRecord | null,
 ): Promise<NativeImage> {
+  if (image.pinned) return image
   const own = image.layers.slice(0, image.layers.length - mounted.length)
   const filled = await Promise.all(own.map(async ({ path }) => (await readdir(path)).length > 0))
   const layers = own.filter((_, index) => filled[index])

@@ -7,7 +7,8 @@ import {
 import { decodeImage, encodeImage } from '../../../../src/backends/native/images/image-file.ts'
 import { mountAt } from '../../../../src/backends/native/images/mounts.ts'
 import {
-  appendRegFile,
+  appendRegFiles,
+  nextFileId,
   regFilesUnder,
 } from '../../../../src/backends/native/images/regular-files.ts'
 import { make } from '../../../../src/backends/native/images/schema.ts'
@@ -24,9 +25,10 @@ function filesWith(...names: string[]): Buffer {
 
 test('a file that is added is as CRIU has one that is mapped for reading', () => {
   const before = filesWith('/usr/bin/bash')
-  const file = { name: '/.forkpoint/pages/1', mntId: 103, size: 8192, mode: 0o100444 }
-  const { files, id } = appendRegFile(before, file)
+  const id = nextFileId(before)
   expect(id).toBe(41)
+  const file = { id, name: '/.forkpoint/pages/1', mntId: 103, size: 8192, mode: 0o100444 }
+  const files = appendRegFiles(before, [file])
   expect(files.subarray(0, before.length)).toEqual(before)
   // Field by field: id, flags, position, owner, name, mount (zigzag), size, mode.
   const reg = `0829 1000 1800 2a0a08001000180020002800 3213${hex(file.name)} 38ce01 408040 50a48202`
@@ -39,16 +41,20 @@ function hex(text: string): string {
   return Buffer.from(text).toString('hex')
 }
 
-test('a file is there once', () => {
-  const first = appendRegFile(filesWith('/usr/bin/bash'), { name: '/pages/1', mntId: 1 })
-  const again = appendRegFile(first.files, { name: '/pages/1', mntId: 1 })
-  expect(again).toEqual(first)
-  expect(appendRegFile(first.files, { name: '/pages/2', mntId: 1 }).id).toBe(first.id + 1)
+test('files that are added have the numbers that were free', () => {
+  const before = filesWith('/usr/bin/bash')
+  expect(appendRegFiles(before, [])).toBe(before)
+  const id = nextFileId(before)
+  const added = ['/pages/1', '/pages/2'].map((name, index) => ({ id: id + index, name, mntId: 1 }))
+  const files = appendRegFiles(before, added)
+  expect(regFilesUnder(files, '/pages/').map((file) => file.id)).toEqual([id, id + 1])
+  expect(nextFileId(files)).toBe(id + 2)
 })
 
 test('files are found by the beginning of their path', () => {
   const before = filesWith('/usr/bin/bash', '/pages', '/pages/old')
-  const { files, id } = appendRegFile(before, { name: '/pages/new', mntId: 1, size: 4096 })
+  const id = nextFileId(before)
+  const files = appendRegFiles(before, [{ id, name: '/pages/new', mntId: 1, size: 4096 }])
   expect(regFilesUnder(files, '/pages/')).toEqual([
     { id: 3, name: '/pages/old', size: undefined },
     { id, name: '/pages/new', size: 4096 },

@@ -52,6 +52,15 @@ test('a change leaves every other field alone, whether it is known or not', () =
   )
 })
 
+test('a message that could not be written leaves nothing for the next one', () => {
+  const after = () => read(numbers, make(numbers, { name: 'next' })).small
+  expect(() => make(numbers, { small: 7, signed: 2 ** 40 })).toThrow('invalid int32')
+  expect(after()).toBe(0)
+  const whole = make(numbers, { small: 7, name: 'broken' })
+  expect(() => change(numbers, whole.subarray(0, -2), { small: 8 })).toThrow('premature EOF')
+  expect(after()).toBe(0)
+})
+
 test('fields that a schema does not have are counted', () => {
   const message = make(numbers, { small: 1, signed: -1, list: [1, 2], inners: [Uint8Array.of(1)] })
   expect(read(few, message)).toEqual({ signed: -1, list: [1, 2], unknownFields: 2 })

@@ -23,13 +23,27 @@ const MAP_NORESERVE = 0x4000
  */
 const harmlessAdvice = [1, 2, 14, 15, 16].reduce((bits, advice) => bits + 2 ** advice, 0)
 
-export function decodeAreas(mm: Buffer): { image: ImageFile; areas: Area[] } {
+interface Memory {
+  readonly image: ImageFile
+  readonly areas: readonly Area[]
+  /** the number of the program that the process runs, in files.img */
+  readonly executable: number
+}
+
+/** Several steps of a snapshot look at the same images, whose bytes never change. */
+const decoded = new WeakMap<Buffer, Memory>()
+
+export function decodeAreas(mm: Buffer): Memory {
+  const memory = decoded.get(mm) ?? decode(mm)
+  decoded.set(mm, memory)
+  return memory
+}
+
+function decode(mm: Buffer): Memory {
   const image = decodeImage(mm)
-  const areas = read(mmEntry, entryOf(image)).vmas.map((entry) => ({
-    ...read(vmaEntry, entry),
-    entry,
-  }))
-  return { image, areas }
+  const { vmas, exeFileId } = read(mmEntry, entryOf(image))
+  const areas = vmas.map((entry) => ({ ...read(vmaEntry, entry), entry }))
+  return { image, areas, executable: exeFileId }
 }
 
 /** mm-PID.img with other areas. */
@@ -45,17 +59,16 @@ function entryOf({ entries }: ImageFile): Uint8Array {
 
 /** The files that a process maps or runs, by their numbers in files.img. */
 export function usedFiles(mm: Buffer): Set<number> {
-  const mapped = decodeAreas(mm).areas.filter(isFile)
-  return new Set([executableOf(mm), ...mapped.map(({ shmid }) => shmid)])
-}
-
-/** The number of the program that a process runs. */
-export function executableOf(mm: Buffer): number {
-  return read(mmEntry, entryOf(decodeImage(mm))).exeFileId
+  const { areas, executable } = decodeAreas(mm)
+  return new Set([executable, ...areas.filter(isFile).map(({ shmid }) => shmid)])
 }
 
 export function isFile(area: Area): boolean {
   return (area.status & (status.privateFile | status.sharedFile)) !== 0
+}
+
+export function isSharedFile(area: Area): boolean {
+  return (area.status & status.sharedFile) !== 0
 }
 
 export function isPrivateFile(area: Area): boolean {

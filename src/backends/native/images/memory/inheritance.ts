@@ -2,14 +2,7 @@ import { pstreeEntry } from '../criu-messages.ts'
 import { decodeImage } from '../image-file.ts'
 import { duplicateRegFile } from '../regular-files.ts'
 import { read } from '../schema.ts'
-import {
-  type Area,
-  decodeAreas,
-  executableOf,
-  isPrivateFile,
-  renumbered,
-  withAreas,
-} from './areas.ts'
+import { type Area, decodeAreas, isPrivateFile, renumbered, withAreas } from './areas.ts'
 
 /** The images of all processes of a dump. */
 export interface Family {
@@ -31,11 +24,13 @@ export function tellMappingsApart(family: Family): Pick<Family, 'memories' | 'fi
   const memories = new Map<number, Buffer>()
   let { files } = family
   for (const { pid, ppid } of processesOf(family.pstree)) {
-    const [child, parent] = [family.memories.get(pid), family.memories.get(ppid)]
+    const [mm, mmOfParent] = [family.memories.get(pid), family.memories.get(ppid)]
+    if (!mm || !mmOfParent) continue
+    const { image, areas, executable } = decodeAreas(mm)
+    const parent = decodeAreas(mmOfParent)
     // CRIU looks only at children that run the same program.
-    if (!child || !parent || executableOf(child) !== executableOf(parent)) continue
-    const { image, areas } = decodeAreas(child)
-    const mistaken = mistakenIn(areas, decodeAreas(parent).areas)
+    if (executable !== parent.executable) continue
+    const mistaken = mistakenIn(areas, parent.areas)
     if (mistaken.size === 0) continue
     const numbers = new Map<number, number>()
     for (const { shmid } of mistaken) {

@@ -1,0 +1,56 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { isFrozen } from '../../src/backends/native/freezer.ts'
+import { cgroupsOf, statusField } from '../support/cell-processes.ts'
+import { patiently } from '../support/patiently.ts'
+import { TemporaryDirectory } from '../support/temporary-directory.ts'
+import { TestHome } from '../support/test-home.ts'
+
+/** A file system that holds up whoever writes to it, uninterruptibly, until it is disposed. */
+class StuckVolume implements AsyncDisposable {
+  readonly #dir = new TemporaryDirectory()
+  readonly #mount = this.#dir.file('mount')
+  #writer: ChildProcess | undefined
+
+  constructor() {
+    const image = this.#dir.file('image')
+    execFileSync('truncate', ['-s', '16M', image])
+    execFileSync('mkfs.ext4', ['-q', image])
+    mkdirSync(this.#mount)
+    execFileSync('mount', ['-o', 'loop', image, this.#mount])
+    execFileSync('fsfreeze', ['-f', this.#mount])
+  }
+
+  /** A process in state D in this cgroup. */
+  async write(cgroup: string): Promise<void> {
+    const writer = spawn('touch', [join(this.#mount, 'file')])
+    this.#writer = writer
+    await once(writer, 'spawn')
+    await expect.poll(() => statusField(writer.pid ?? 0, 'State'), patiently).toContain('D')
+    writeFileSync(join(cgroup, 'cgroup.procs'), String(writer.pid))
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const ended = this.#writer && once(this.#writer, 'exit')
+    execFileSync('fsfreeze', ['-u', this.#mount])
+    this.#writer?.kill('SIGKILL')
+    await ended
+    execFileSync('umount', [this.#mount])
+    this.#dir[Symbol.dispose]()
+  }
+}
+
+test('an environment that cannot be frozen runs on', async () => {
+  await using home = new TestHome('unfreezable', { 'spares.count': 0 })
+  const fp = await home.open()
+  const env = await fp.create()
+  await using stuck = new StuckVolume()
+  const cgroups = cgroupsOf(home, env)
+  await stuck.write(cgroups[0] ?? '')
+  await expect(env.pause()).rejects.toMatchObject({ code: 'backend_failed' })
+  expect(isFrozen(cgroups)).toBe(false)
+  expect((await env.exec('echo runs')).stdout).toBe('runs\n')
+})
