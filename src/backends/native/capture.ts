@@ -139,7 +139,7 @@ export async function captureFiles(
 ): Promise<Capture> {
   const cgroups = native.cgroups(id, instance.slot)
   const layer: Layer = { path: native.places.sealed(snapshot), ids: 'cell' }
-  const wasFrozen = await isFrozen(cgroups)
+  const wasFrozen = isFrozen(cgroups)
   const frozenAt = performance.now()
   await watch.measure('freeze', () => freeze(cgroups))
   try {
