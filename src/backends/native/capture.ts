@@ -11,6 +11,7 @@ import { mkdir } from '../../system/quick-fs.ts'
 import type { Stopwatch } from '../../system/stopwatch.ts'
 import { type Layer, runCell } from './cell.ts'
 import { dumpsEnded } from './dumps-ended.ts'
+import type { Attributes } from './environment-directory.ts'
 import { freeze, isFrozen, thaw } from './freezer.ts'
 import { explained } from './host-failures.ts'
 import { makeCopyVariant } from './image-variants.ts'
@@ -34,6 +35,8 @@ export interface NativeImage {
   readonly captured: readonly Captured[]
   /** topmost first; the snapshot's own is among them if it sealed anything */
   readonly layers: readonly Layer[]
+  /** mode and owner of `/` inside, which no layer can say */
+  readonly root?: Attributes
   /** true if its processes can only be restored over these very layers */
   readonly pinned: boolean
 }
@@ -42,8 +45,8 @@ export function imageOf(snapshot: SnapshotRecord): NativeImage {
   return snapshot.image as unknown as NativeImage
 }
 
-export function toImageRecord({ layers, ...image }: NativeImage): SnapshotRecord['image'] {
-  return { ...image, layers: layers.map((layer) => ({ ...layer })) }
+export function toImageRecord({ layers, root, ...image }: NativeImage): SnapshotRecord['image'] {
+  return { ...image, ...(root && { root: { ...root } }), layers: layers.map((it) => ({ ...it })) }
 }
 
 interface Capture {

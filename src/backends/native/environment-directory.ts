@@ -1,22 +1,48 @@
 import { randomUUID } from 'node:crypto'
 import { closeSync, constants, fchownSync, openSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { chmod, chown, mkdir, rename, rm } from '../../system/quick-fs.ts'
+import { chmod, chown, lstat, mkdir, rename, rm } from '../../system/quick-fs.ts'
 import type { Identity } from '../backend.ts'
 import { makePagesDirectory } from './memory/pages-files.ts'
 import type { EnvironmentPlaces } from './places.ts'
 
-/** What the sandbox owns (upper, work, run) belongs to its root; what is ours around it does not. */
-export async function makeDirectories(place: EnvironmentPlaces, rootId: number): Promise<void> {
+/** Mode and owner of a directory, as they are on disk. */
+export interface Attributes {
+  readonly mode: number
+  readonly uid: number
+  readonly gid: number
+}
+
+export async function attributesOf(dir: string): Promise<Attributes> {
+  const { mode, uid, gid } = await lstat(dir)
+  return { mode: mode & 0o7777, uid, gid }
+}
+
+/**
+ * What the sandbox owns (upper, work, run) belongs to its root; what is ours around it does not. The
+ * upper is what `/` inside has its mode and owner from, whatever the layers below it say; `root` is
+ * what they were before, if there was a before.
+ */
+export async function makeDirectories(
+  place: EnvironmentPlaces,
+  rootId: number,
+  root?: Attributes,
+): Promise<void> {
+  const plain = { mode: 0o755, uid: rootId, gid: rootId }
   await mkdir(place.stage, { recursive: true })
   await makePagesDirectory(place.pages)
   // The cell's first process passes through it when it is already the sandbox's root.
   await chmod(place.dir, 0o711)
-  for (const dir of [place.upper, place.work, place.run]) {
-    await mkdir(dir, { recursive: true })
-    await chmod(dir, 0o755)
-    await chown(dir, rootId, rootId)
-  }
+  await makeDirectory(place.upper, root ?? plain)
+  await makeDirectory(place.work, plain)
+  await makeDirectory(place.run, plain)
+}
+
+/** The mode after the owner: a change of owner takes some bits away. */
+async function makeDirectory(dir: string, { mode, uid, gid }: Attributes): Promise<void> {
+  await mkdir(dir, { recursive: true })
+  await chown(dir, uid, gid)
+  await chmod(dir, mode)
 }
 
 /**

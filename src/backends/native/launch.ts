@@ -6,7 +6,7 @@ import type { Identity } from '../backend.ts'
 import { type CellNet, type CellSpec, createCell, type Layer } from './cell.ts'
 import { makeCgroups, setLimits } from './cgroup.ts'
 import { restore } from './criu.ts'
-import { makeDirectories, writeIdentity } from './environment-directory.ts'
+import { type Attributes, makeDirectories, writeIdentity } from './environment-directory.ts'
 import { linksOfOthers, writeGivenLink } from './given-links.ts'
 import { explained } from './host-failures.ts'
 import { lostLocksOf } from './images/lost-locks.ts'
@@ -27,6 +27,8 @@ export interface Launch extends Pick<EnvironmentRecord, 'id' | 'limits' | 'net'>
   readonly images: string | null
   /** directory of what those images map, which the environment then has as well; null: nothing */
   readonly pages: string | null
+  /** mode and owner of `/` inside; absent: those that every new environment has */
+  readonly root?: Attributes | undefined
   /** the life of the same environment that this one takes over from: it keeps its address */
   readonly replaces: NativeInstance | null
   /** which life it is; absent: the next one */
@@ -51,7 +53,7 @@ export async function launch(native: Native, spec: Launch): Promise<NativeInstan
   const cgroups = await makeCgroups(layout, places.key, group, roomy)
   killPoint('launch:cgroups')
   await explained(making, async () => {
-    await makeDirectories(place, settings.ids.base)
+    await makeDirectories(place, settings.ids.base, spec.root)
     if (spec.pages !== null) await linkAllPages(spec.pages, place.pages)
     await writeIdentity(place, spec.identity, settings.ids.base)
   })

@@ -17,7 +17,7 @@ import { capture, captureFiles, discard, imageOf, toImageRecord, uncapture } fro
 import { runCell } from './cell.ts'
 import { removeHomeCgroups } from './cgroup.ts'
 import { checkMachine } from './checks.ts'
-import { writeIdentity } from './environment-directory.ts'
+import { attributesOf, writeIdentity } from './environment-directory.ts'
 import { flush } from './flush.ts'
 import { freeze, isFrozen, thaw, wakeFrozen } from './freezer.ts'
 import { explained, tellingFull } from './host-failures.ts'
@@ -92,7 +92,8 @@ export function nativeBackend(context: BackendContext): Backend {
     const home = await currentHome(places.snapshot(snapshot.id))
     const images = await imagesFor(home, role)
     const instance = await launchTold({
-      ...{ ...spec, layers: image.layers, replaces: replaces && fromRecord(replaces) },
+      ...{ ...spec, layers: image.layers, root: image.root },
+      replaces: replaces && fromRecord(replaces),
       images: image.captured.includes('processes') ? images : null,
       pages: join(home, 'pages'),
       ...(role === 'copy' && { check: () => verifyManifest(home) }),
@@ -105,12 +106,12 @@ export function nativeBackend(context: BackendContext): Backend {
     const home = await currentHome(places.snapshot(snapshot.id))
     const images = await imagesFor(home, 'copy')
     const slot = await takeSlot(places, spec.id)
-    const { layers } = imageOf(snapshot)
+    const { layers, root } = imageOf(snapshot)
     const pages = join(home, 'pages')
     try {
       return toRecord(
         await launch(native, {
-          ...{ ...spec, layers, images, pages, slot, replaces: null, start: 'frozen' },
+          ...{ ...spec, layers, root, images, pages, slot, replaces: null, start: 'frozen' },
           check: () => verifyManifest(home),
         }),
       )
@@ -156,7 +157,10 @@ export function nativeBackend(context: BackendContext): Backend {
           ? capture(native, { id, instance, snapshot, memory: memoryMode }, watch)
           : captureFiles(native, { id, instance, snapshot }, watch)
       const { image: own, ...taken } = await tellingFull(places.data, 'taking a snapshot', take)
-      const image = await overCurrentLayers(own, instance.layers, head)
+      const image = {
+        ...(await overCurrentLayers(own, instance.layers, head)),
+        root: await attributesOf(places.sealed(snapshot)),
+      }
       return {
         ...taken,
         ...{ image: toImageRecord(image), captured: image.captured, phases: watch.phases },
