@@ -6,6 +6,7 @@ import { PrerequisiteError } from '../model/errors.ts'
 import type { Settings } from '../model/settings.ts'
 import { openStore, type Store } from '../store/open-store.ts'
 import { type Background, background } from './background.ts'
+import { isBusy } from './busy.ts'
 import { type Connections, connections } from './connections.ts'
 import { type Flushes, flushes } from './durability.ts'
 import { announcing, type Events, events } from './events.ts'
@@ -56,7 +57,7 @@ export async function openEngine(settings: Settings, options: KeeperOptions = {}
     ...{ settings, store, backend, exclusively, connections: open, events: told },
     flushes: flushes(() => engine),
     squashes: squashes(() => engine),
-    background: background(),
+    background: background(() => isBusy(store)),
     spares: keepSpares(() => engine, options),
     [Symbol.asyncDispose]: async () => {
       await engine.spares.close()

@@ -81,7 +81,7 @@ export async function exchange(
   killPoint(`${kind}:committed`)
   await engine.connections.close(id)
   const { instance } = record
-  if (instance) engine.background.startSoon(() => backend.end(id, instance))
+  if (instance) engine.background.startWhenQuiet(() => backend.end(id, instance))
   return exchanged
 }
 

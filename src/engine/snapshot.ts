@@ -79,7 +79,7 @@ async function takeAlone(
   })
   killPoint('snapshot:committed')
   if (options.mode !== 'filesystem') {
-    engine.background.startSoon(() => engine.backend(record.backend).end(id, record.instance))
+    engine.background.startWhenQuiet(() => engine.backend(record.backend).end(id, record.instance))
   }
   return ready
 }

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { EnvironmentId } from '../../model/ids.ts'
 import type { OwnedSpare, SpareFilter } from '../../store/spares.ts'
 import { isUnderPressure, type MemoryReading, readMemory } from '../../system/memory-pressure.ts'
+import { isBusy } from '../busy.ts'
 import type { Engine } from '../engine.ts'
 import { discardSpare } from './discard.ts'
 import { makeSpare } from './make.ts'
@@ -77,16 +78,11 @@ export function keepSpares(engine: () => Engine, options: KeeperOptions): Spares
     await discard(surplus(ownSpares(), { count, memoryBytes }))
   }
 
-  const isBusy = () =>
-    engine()
-      .store.leases.held()
-      .some((resource) => resource.startsWith('env:') || resource === 'snapshots')
-
   const step = (): void => {
     timer = undefined
     const [want, ...rest] = queue
     if (want === undefined || current !== null || !isOpen) return
-    if (isBusy()) {
+    if (isBusy(engine().store)) {
       schedule()
       return
     }
