@@ -28,8 +28,12 @@ enum kind { RUN, JOB, PREPARE, DISMISS, KILL };
 #define MOST_BYTES (16 << 20) /* of arguments, input or output; also in keeper.ts */
 #define KEPT_ERRORS (64 << 10)
 #define CHUNK (16 << 10)
-#define KEPT_READY 2    /* one dumps while the other waits to restore */
-#define REST_MS 30      /* after a job, before the next worker is loaded: who goes on at once has the CPUs */
+/* Workers are loaded some time after the last job: who goes on at once has the CPUs. A snapshot takes
+ * two; what follows it at once finds others. */
+#define LEAST_READY 2
+#define LEAST_REST_MS 30
+#define MOST_KEPT 4
+#define REST_MS 150
 #define PATIENCE_MS 30000 /* a worker keeps the host's mounts busy, so it does not wait for ever */
 
 struct request {
@@ -340,21 +344,25 @@ static bool is_working(void) {
   return false;
 }
 
-static int until_next_step(void) {
-  long since = now_ms() - last_work;
-  bool lacks_some = may_load && ready_count < KEPT_READY && child_count < MOST_CHILDREN;
+static bool may_load_now(void) {
   /* While one works, loading another would only slow it down, if there is one left for what comes next. */
-  if (lacks_some && since < PATIENCE_MS && !(ready_count && is_working()))
-    return since >= REST_MS ? 0 : (int)(REST_MS - since);
-  if (ready_count) return since >= PATIENCE_MS ? 0 : (int)(PATIENCE_MS - since);
-  return -1;
+  return may_load && child_count < MOST_CHILDREN && !(ready_count && is_working());
+}
+
+static int until_next_step(void) {
+  long since = now_ms() - last_work, at = -1;
+  if (ready_count) at = PATIENCE_MS;
+  if (since < PATIENCE_MS && may_load_now() && ready_count < MOST_KEPT)
+    at = ready_count < LEAST_READY ? LEAST_REST_MS : REST_MS;
+  return at < 0 ? -1 : at > since ? (int)(at - since) : 0;
 }
 
 static void take_step(void) {
-  if (now_ms() - last_work >= PATIENCE_MS)
+  long since = now_ms() - last_work;
+  if (since >= PATIENCE_MS)
     dismiss_workers();
   else
-    load_workers(KEPT_READY);
+    load_workers(since >= REST_MS ? MOST_KEPT : LEAST_READY);
 }
 
 int run_keeper(void) {

@@ -134,9 +134,12 @@ static void stage(const struct spec *spec, int user_namespace) {
   stage_mounts(spec, user_namespace);
   if (mkdir(CRIU_STAGE, 0755) && errno != EEXIST) die("mkdir", CRIU_STAGE);
   if (mount("stage", CRIU_STAGE, NULL, MS_BIND | MS_REC, NULL)) die("bind", CRIU_STAGE);
-  /* CRIU writes its log where descriptor 100 of its caller leads. */
-  int dir = open(spec->env, O_PATH | O_DIRECTORY);
-  if (dir < 0 || dup2(dir, WORK_DIRECTORY) < 0) die("open", spec->env);
+}
+
+/* CRIU writes its log where descriptor 100 of its caller leads. */
+static void open_work_directory(const char *path) {
+  int dir = open(path, O_PATH | O_DIRECTORY);
+  if (dir < 0 || dup2(dir, WORK_DIRECTORY) < 0) die("open", path);
   close(dir);
 }
 
@@ -255,11 +258,14 @@ int run_worker(const struct spec *prepared, char **program) {
   bool restores = job.spec.layer_count > 0;
   if (restores) {
     require_cell(&job.spec);
-    stage(&job.spec, user_namespace);
-    list_cgroups(&job.spec);
+    open_work_directory(job.spec.env);
   }
   if (send(criu.socket, request.bytes, request.length, MSG_NOSIGNAL) != (ssize_t)request.length)
     die("send", "criu");
+  if (restores) { /* meanwhile it gets ready; before it makes a process, it waits for an answer */
+    stage(&job.spec, user_namespace);
+    list_cgroups(&job.spec);
+  }
   struct answer answer = {0};
   bool answered = converse(criu, &answer);
   if (answered && answer.success) return restores ? say_restored(&answer) : say_dumped(lock);
