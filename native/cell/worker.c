@@ -162,6 +162,14 @@ static struct {
   struct statx socket;
 } job;
 
+static void say_restored(void) {
+  const struct statx *socket = &job.socket;
+  printf("restored %d %llu %llu %llu\n", job.first,
+         (unsigned long long)makedev(socket->stx_dev_major, socket->stx_dev_minor), (unsigned long long)socket->stx_ino,
+         socket->stx_btime.tv_sec * 1000000000ULL + socket->stx_btime.tv_nsec);
+  fflush(stdout);
+}
+
 static void reach_step(const char *step, pid_t pid) {
   if (!strcmp(step, "setup-namespaces")) {
     job.first = pid;
@@ -173,7 +181,11 @@ static void reach_step(const char *step, pid_t pid) {
     /* Before the first restored instruction: afterwards the sandbox could have put something else there. */
     if (statx(AT_FDCWD, job.spec.socket, AT_SYMLINK_NOFOLLOW, STATX_INO | STATX_BTIME, &job.socket))
       die("statx", job.spec.socket);
-    if (job.spec.hold) set_frozen(job.spec.cgroups[0], true);
+    /* All is restored: whoever runs it can make ready to meet it. What is held must be frozen by then. */
+    if (job.spec.hold)
+      set_frozen(job.spec.cgroups[0], true);
+    else
+      say_restored();
   }
 }
 
@@ -234,14 +246,6 @@ static int say_dumped(int lock) {
   return 0;
 }
 
-static int say_restored(const struct answer *answer) {
-  const struct statx *socket = &job.socket;
-  printf("restored %d %llu %llu %llu\n", answer->pid,
-         (unsigned long long)makedev(socket->stx_dev_major, socket->stx_dev_minor), (unsigned long long)socket->stx_ino,
-         socket->stx_btime.tv_sec * 1000000000ULL + socket->stx_btime.tv_nsec);
-  return 0;
-}
-
 int run_worker(const struct spec *prepared, char **program) {
   if (!*program) die_usage("needs a program after --", NULL);
   signal(SIGPIPE, SIG_IGN);
@@ -268,7 +272,11 @@ int run_worker(const struct spec *prepared, char **program) {
   }
   struct answer answer = {0};
   bool answered = converse(criu, &answer);
-  if (answered && answer.success) return restores ? say_restored(&answer) : say_dumped(lock);
+  if (answered && answer.success) {
+    if (!restores) return say_dumped(lock);
+    if (job.spec.hold) say_restored();
+    return 0;
+  }
   if (restores) end_orphans();
   printf("failed %s\n", answered ? answer.message : "criu went away");
   return 1;

@@ -16,6 +16,18 @@ export async function openConnection(
   options: ConnectOptions = {},
 ): Promise<AgentConnection> {
   const connection = new AgentConnection(transport)
+  await greeted(connection, options)
+  return connection
+}
+
+/**
+ * Waits for the agent's hello; without one the connection is over. What is asked before is on its way
+ * with ours already.
+ */
+export async function greeted(
+  connection: AgentConnection,
+  options: ConnectOptions = {},
+): Promise<void> {
   const waited = options.helloTimeoutMs ?? DEFAULT_HELLO_TIMEOUT_MS
   const late = new TimeoutError(`the agent did not answer within ${waited} ms`, {
     remedy: 'check that the environment is running and not paused',
@@ -26,5 +38,4 @@ export async function openConnection(
     connection.destroy(error instanceof Error ? error : new Error(String(error)))
     throw error
   }
-  return connection
 }

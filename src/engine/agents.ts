@@ -1,5 +1,5 @@
-import { openConnection } from '../agent/connect.ts'
-import type { AgentConnection } from '../agent/connection.ts'
+import { greeted } from '../agent/connect.ts'
+import { AgentConnection } from '../agent/connection.ts'
 import { configure, quiesce, setIdentity } from '../agent/environment.ts'
 import { openAgentSocket } from '../agent/socket.ts'
 import type { EnvironmentRecord, Instance } from '../model/environment.ts'
@@ -8,8 +8,19 @@ import { identityOf } from './identity.ts'
 
 /** A connection to one instance, also while a swap keeps the shared ones away. */
 export async function connectTo(engine: Engine, record: EnvironmentRecord, instance: Instance) {
+  const connection = await beginConnection(engine, record, instance)
+  await greeted(connection)
+  return connection
+}
+
+/** The same before the agent has said hello, which whoever asks it something at once waits for. */
+export async function beginConnection(
+  engine: Engine,
+  record: EnvironmentRecord,
+  instance: Instance,
+): Promise<AgentConnection> {
   const { path, identity } = engine.backend(record.backend).address(record.id, instance)
-  return openConnection(await openAgentSocket(path, identity))
+  return new AgentConnection(await openAgentSocket(path, identity))
 }
 
 /** Tells a new agent who it is and what its commands start with. */

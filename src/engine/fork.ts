@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os'
+import { greeted } from '../agent/connect.ts'
 import type { AgentConnection } from '../agent/connection.ts'
 import type { EnvironmentRecord, Instance } from '../model/environment.ts'
 import { ConflictError, InvalidInputError } from '../model/errors.ts'
@@ -9,7 +10,7 @@ import type { Lease } from '../store/leases.ts'
 import type { ReadySpare } from '../store/spares.ts'
 import { killPoint } from '../system/kill-points.ts'
 import { type Stopwatch, stopwatch } from '../system/stopwatch.ts'
-import { connectTo, introduceOver } from './agents.ts'
+import { beginConnection, introduceOver } from './agents.ts'
 import type { Engine } from './engine.ts'
 import { forkDraft } from './fork-draft.ts'
 import { hasForkHooks, runForkHooks } from './fork-hooks.ts'
@@ -168,11 +169,12 @@ async function introduce(
   record: EnvironmentRecord,
   instance: Instance,
 ): Promise<Met> {
-  const connection = await connectTo(engine, record, instance)
+  const connection = await beginConnection(engine, record, instance)
   try {
     const [hasHooks] = await Promise.all([
       hasForkHooks(connection),
       introduceOver(connection, engine, record),
+      greeted(connection),
     ])
     return { instance, connection, hasHooks }
   } catch (error) {

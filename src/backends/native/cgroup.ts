@@ -51,13 +51,13 @@ export async function setLimits(
 async function makeCgroup(layout: CgroupLayout, dir: string): Promise<void> {
   for (let tries = 0; ; tries += 1) {
     try {
-      await mkdir(dirname(dir), { recursive: true })
       if (dir.startsWith(`${layout.unified}/`)) await delegateControllers(layout, dirname(dir))
       await mkdir(dir)
       return
     } catch (error) {
       if (errnoOf(error) === 'EEXIST') return
       if (errnoOf(error) !== 'ENOENT' || tries === 100) throw error
+      await mkdir(dirname(dir), { recursive: true })
     }
   }
 }

@@ -29,11 +29,13 @@ export function criuWorkers(
   criu: () => CriuCommand,
   ids: { readonly base: number; readonly count: number },
 ): CriuWorkers {
+  let command: CriuCommand | undefined
   const prepare = (count: number): void => {
+    command ??= criu()
     makeOwnDirectory(kernelData)
     const words = ['worker', '--kdat', kernelData, '--id-base', String(ids.base)]
     words.push('--id-count', String(ids.count), '--preload', nativeProgram('preload.so'))
-    keeperPrepare([...words, '--', ...criu()], count)
+    keeperPrepare([...words, '--', ...command], count)
   }
   return {
     prepare,

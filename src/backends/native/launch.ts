@@ -69,7 +69,10 @@ export async function launch(native: Native, spec: Launch): Promise<NativeInstan
       : restoreCell(native, place, cell, { ...spec, images: spec.images })
   }
   const { agent, net } = await linked(native, spec, place, start)
-  if (roomy !== spec.limits) await setLimits(layout, places.key, group, spec.limits)
+  const { pids } = spec.limits
+  if (roomy !== spec.limits && pids !== undefined) {
+    await setLimits(layout, places.key, group, { pids })
+  }
   killPoint('launch:alive')
   return { kind: 'native', slot, ...agent, net, layers: spec.layers }
 }
