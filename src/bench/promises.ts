@@ -28,8 +28,21 @@ const chainLength = 300
 /** What Forkpoint is to show in one run, on any machine. */
 const promises: readonly Promised[] = [
   {
-    ...{ group: 'operations', what: 'fork of Python 512 MB, against plain CRIU restore' },
+    ...{
+      group: 'operations',
+      what: 'fork of Python 512 MB, as shipped, against plain CRIU restore',
+    },
     ...{ unit: 'times', promised: { atLeast: 15 } },
+    measure: ours(session, 'fork from a spare', 'criu', 'restore'),
+  },
+  {
+    ...{ group: 'operations', what: 'the same with nothing prepared, each of four at once' },
+    ...{ unit: 'times', promised: { atLeast: 15 } },
+    measure: ours(session, 'fork of 4, per copy', 'criu', 'restore'),
+  },
+  {
+    ...{ group: 'operations', what: 'the same with nothing prepared, one alone' },
+    ...{ unit: 'times', promised: { atLeast: 10 } },
     measure: ours(session, 'fork of 1', 'criu', 'restore'),
   },
   {

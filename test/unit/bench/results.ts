@@ -22,6 +22,8 @@ export const operations: readonly Series[] = [
   series('forkpoint', 'second snapshot, written', python, [5 * mib]),
   series('forkpoint', 'restore', python, [60]),
   series('forkpoint', 'fork of 1', python, [50]),
+  series('forkpoint', 'fork of 4, per copy', python, [75]),
+  series('forkpoint', 'fork from a spare', python, [5]),
   series('forkpoint', 'private memory of a fork', python, [6 * mib]),
   series('criu', 'restore', python, [1500]),
 ]
