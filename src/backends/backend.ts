@@ -276,4 +276,6 @@ export interface Remnant {
   readonly id: EnvironmentId
   /** whether it belongs to this instance of the environment */
   isPartOf(instance: Instance): boolean
+  /** ends that instance, and no other */
+  end(): Promise<void>
 }

@@ -1,4 +1,4 @@
-import type { EnvironmentId } from '../model/ids.ts'
+import type { Remnant } from '../backends/backend.ts'
 import type { Operation } from '../store/journal.ts'
 import { discardUnrecorded, squashLease } from './compact.ts'
 import { resumeFlushes } from './durability.ts'
@@ -7,7 +7,7 @@ import { markDead } from './liveness.ts'
 import { completePrune } from './prune.ts'
 import { recoverEnvironment } from './recover.ts'
 import { releaseIfUnused } from './remove.ts'
-import { discardAbandoned, retire } from './spares/discard.ts'
+import { discardAbandoned } from './spares/discard.ts'
 
 /**
  * Puts the store and the machine in agreement after a process was killed or the machine went down:
@@ -72,29 +72,33 @@ async function recover(engine: Engine, operation: Operation): Promise<boolean> {
 }
 
 async function removeOrphans(engine: Engine): Promise<number> {
-  const { environments, spares } = engine.store
-  const backend = engine.backend('native')
   let count = 0
   // What is there is listed before the records are read: a record is always written first.
-  for (const remnant of await backend.remnants()) {
-    const record = environments.get(remnant.id)
-    const instances = spares.list({ environmentId: remnant.id }).map(({ instance }) => instance)
-    // Which life a spare will be that is still being made, only its maker knows.
-    const known = [record?.instance ?? undefined, ...instances].some(
-      (instance) => instance === null || (instance && remnant.isPartOf(instance)),
-    )
-    if (!known && (await removeOrphan(engine, remnant.id))) count += 1
+  for (const remnant of await engine.backend('native').remnants()) {
+    if (!isKnown(engine, remnant) && (await removeOrphan(engine, remnant))) count += 1
   }
   return count
 }
 
-/** Not while somebody has its lease, as `doctor` has those of its cells, which have no record. */
-async function removeOrphan(engine: Engine, id: EnvironmentId): Promise<boolean> {
-  using lease = engine.store.leases.tryAcquire(`env:${id}`, 'removing what was left over')
-  if (!lease) return false
-  const record = engine.store.environments.get(id)
+function isKnown({ store }: Engine, remnant: Remnant): boolean {
+  const record = store.environments.get(remnant.id)
+  const spares = store.spares.list({ environmentId: remnant.id })
+  // Which life a spare will be that is still being made, only its maker knows.
+  return [record?.instance ?? undefined, ...spares.map(({ instance }) => instance)].some(
+    (instance) => instance === null || (instance && remnant.isPartOf(instance)),
+  )
+}
+
+/**
+ * Not while somebody has its lease, as `doctor` has those of its cells, which have no record. Who had
+ * it until now may have made it known.
+ */
+async function removeOrphan(engine: Engine, remnant: Remnant): Promise<boolean> {
+  const { environments, leases } = engine.store
+  using lease = leases.tryAcquire(`env:${remnant.id}`, 'removing what was left over')
+  if (!lease || isKnown(engine, remnant)) return false
   return await tried(() =>
-    record ? retire(engine, record, record.instance) : engine.backend('native').destroy(id),
+    environments.get(remnant.id) ? remnant.end() : engine.backend('native').destroy(remnant.id),
   )
 }
 

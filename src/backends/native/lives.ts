@@ -60,7 +60,8 @@ async function slotsOf({ places, layout }: Native, id: EnvironmentId): Promise<n
 }
 
 /** What is there of any environment, known or not. */
-export async function remnants({ places, layout }: Native): Promise<Remnant[]> {
+export async function remnants(native: Native): Promise<Remnant[]> {
+  const { places, layout } = native
   const found = (await cgroupNames(layout, places.key)).flatMap((name) => slotOfCgroup(name) ?? [])
   for (const id of await readdir(places.envs).catch(() => [])) {
     if (!isEnvironmentId(id)) continue
@@ -70,5 +71,6 @@ export async function remnants({ places, layout }: Native): Promise<Remnant[]> {
   return found.map(({ id, slot }) => ({
     id,
     isPartOf: (instance) => fromRecord(instance).slot === slot,
+    end: () => endSlot(native, id, slot),
   }))
 }

@@ -1,10 +1,11 @@
 // When prepared branches go, and who may use whose.
 import { once } from 'node:events'
-import { mkdirSync, readdirSync, rmdirSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, rmdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { cgroupDirs } from '../../../src/backends/native/cgroup.ts'
 import { detectLayout } from '../../../src/backends/native/cgroup-layout.ts'
+import { placesOf } from '../../../src/backends/native/places.ts'
 import { create } from '../../../src/engine/create.ts'
 import { openEngine } from '../../../src/engine/engine.ts'
 import { snapshot } from '../../../src/engine/snapshot.ts'
@@ -174,6 +175,17 @@ describe('spares of another process', () => {
     await using fp = await home.open()
     await prepared(fp)
     await using other = await home.open()
+    expect(await kindsOf(other)).toEqual(['restore', 'fork'])
+    await expectTidy(home, other)
+  })
+
+  test('stay when it finds an older life of their environment, and ends that', async () => {
+    await using fp = await home.open()
+    const { id } = await prepared(fp)
+    const older = placesOf(home.path).slot(id, 99).dir
+    mkdirSync(older)
+    await using other = await home.open()
+    expect(existsSync(older)).toBe(false)
     expect(await kindsOf(other)).toEqual(['restore', 'fork'])
     await expectTidy(home, other)
   })
