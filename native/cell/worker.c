@@ -33,6 +33,8 @@
 
 #define MOST_BYTES (1 << 20)
 #define MOST_ARGUMENTS 2048
+#define PATIENCE_MS 1000
+#define FLAG_EXITING 4 /* the kernel's PF_EXITING, in /proc/PID/stat */
 
 struct block {
   uint32_t length;
@@ -181,12 +183,10 @@ static void reach_step(const char *step, pid_t pid) {
     /* Before the first restored instruction: afterwards the sandbox could have put something else there. */
     if (statx(AT_FDCWD, job.spec.socket, AT_SYMLINK_NOFOLLOW, STATX_INO | STATX_BTIME, &job.socket))
       die("statx", job.spec.socket);
-    /* All is restored: whoever runs it can make ready to meet it. What is held must be frozen by then. */
-    if (job.spec.hold)
-      set_frozen(job.spec.cgroups[0], true);
-    else
-      say_restored();
+    if (job.spec.hold) set_frozen(job.spec.cgroups[0], true);
   }
+  /* They run, and CRIU has let go of all of them: its own end takes longer. */
+  if (!strcmp(step, "post-resume")) say_restored();
 }
 
 static bool caller_is_gone(void) {
@@ -195,10 +195,26 @@ static bool caller_is_gone(void) {
   return poll(&input, 1, 0) > 0 && read(STDIN_FILENO, &byte, 1) <= 0;
 }
 
-/* Its socket does not tell that CRIU was killed: what it had restored so far has it open, too. */
+static bool is_ending(pid_t pid) {
+  char path[32], line[512];
+  snprintf(path, sizeof path, "/proc/%d/stat", pid);
+  FILE *stat = fopen(path, "re");
+  if (!stat) return true;
+  const char *name_end = fgets(line, sizeof line, stat) ? strrchr(line, ')') : NULL;
+  fclose(stat);
+  unsigned flags;
+  return !name_end || sscanf(name_end, ") %*c %*d %*d %*d %*d %*d %u", &flags) != 1 || flags & FLAG_EXITING;
+}
+
+/* Its socket does not tell that CRIU was killed: what it had restored so far has it open, too. And if they
+ * were killed while it traced them, CRIU waits for the first one for ever, which waits for the others, which
+ * wait for their tracer. */
 static ssize_t hear(struct criu criu, uint8_t *message, size_t size) {
   struct pollfd either[] = {{.fd = criu.socket, .events = POLLIN}, {.fd = criu.process, .events = POLLIN}};
-  while (poll(either, 2, -1) < 0 && errno == EINTR) continue;
+  for (int heard; (heard = poll(either, 2, PATIENCE_MS)) <= 0;) {
+    if (heard < 0 && errno != EINTR) die("poll", "criu");
+    if (heard == 0 && job.first && is_ending(job.first)) syscall(SYS_pidfd_send_signal, criu.process, SIGKILL, NULL, 0);
+  }
   return recv(criu.socket, message, size, MSG_DONTWAIT);
 }
 
@@ -272,11 +288,7 @@ int run_worker(const struct spec *prepared, char **program) {
   }
   struct answer answer = {0};
   bool answered = converse(criu, &answer);
-  if (answered && answer.success) {
-    if (!restores) return say_dumped(lock);
-    if (job.spec.hold) say_restored();
-    return 0;
-  }
+  if (answered && answer.success) return restores ? 0 : say_dumped(lock);
   if (restores) end_orphans();
   printf("failed %s\n", answered ? answer.message : "criu went away");
   return 1;

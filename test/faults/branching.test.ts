@@ -6,7 +6,7 @@ import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { placesOf } from '../../src/backends/native/places.ts'
 import { BackendError, type Environment, ForkpointError, type Snapshot } from '../../src/index.ts'
 import { agentPid } from '../support/cell-processes.ts'
-import { hasWritten, killCriu, whenPassed } from '../support/criu-process.ts'
+import { hasWritten, killCriu, killTraced, whenPassed } from '../support/criu-process.ts'
 import { failureOf } from '../support/failure-of.ts'
 import { patiently } from '../support/patiently.ts'
 import { expectNothing } from '../support/remains.ts'
@@ -111,6 +111,20 @@ describe('CRIU killed half-way', () => {
       expect(criusDirectories()).toEqual(before)
     },
   )
+
+  // CRIU would wait for the first of them for ever.
+  test('what it restores, while CRIU traces it, leaves the old one running', async () => {
+    await using fp = await home.open()
+    const env = await fp.create()
+    await startCounting(env)
+    await env.exec('for i in $(seq 100); do sleep 1000 & done')
+    const taken = await env.snapshot()
+    const kill = killTraced(home)
+    expect(await failureOf(env.restore(taken))).toBeInstanceOf(BackendError)
+    await kill
+    await expectCounting(env)
+    await expectTidy(home, fp)
+  })
 
   test('while the environment is brought back after a dump leaves it running', {
     retry: 8,

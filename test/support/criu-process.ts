@@ -14,6 +14,22 @@ export async function killCriu(
   process.kill(pid, 'SIGKILL')
 }
 
+/** Kills what CRIU restores of this home, at a moment at which CRIU traces it. */
+export async function killTraced(home: TestHome): Promise<void> {
+  const criu = await appeared(home, 'restore')
+  for (;;) {
+    const [first] = childrenOf(criu)
+    if (first !== undefined && read(`/proc/${first}/status`).includes(`TracerPid:\t${criu}\n`)) {
+      process.kill(criu, 'SIGSTOP')
+      process.kill(first, 'SIGKILL')
+      await sleep(100)
+      process.kill(criu, 'SIGCONT')
+      return
+    }
+    await immediately()
+  }
+}
+
 async function appeared(home: TestHome, doing: string): Promise<number> {
   const deadline = Date.now() + 20_000
   for (;;) {

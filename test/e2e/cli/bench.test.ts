@@ -43,7 +43,7 @@ describe('bench', () => {
         expect(measured(by), by).toEqual(expected)
       }
     }
-    expect(promises).toHaveLength(7)
+    expect(promises).toHaveLength(9)
     expect(readdirSync(cli.home.path).filter((name) => name.startsWith('bench-'))).toEqual([])
   })
 
