@@ -69,7 +69,7 @@ async function loadOverlay(): Promise<boolean> {
 async function checkPrograms(): Promise<Finding> {
   await access(nativeProgram('cell'))
   await access(nativeProgram('agent'))
-  for (const tool of ['mount', 'umount', 'flock', 'mkfs.ext4', 'du']) {
+  for (const tool of ['mount', 'umount', 'losetup', 'flock', 'mkfs.ext4', 'du']) {
     const { exitCode } = await runTool('sh', ['-c', `command -v ${tool}`])
     if (exitCode !== 0) {
       const remedy = 'run `forkpoint doctor --fix`, which installs util-linux and e2fsprogs'
