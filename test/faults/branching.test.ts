@@ -119,7 +119,7 @@ describe('CRIU killed half-way', () => {
     await startCounting(env)
     await env.exec('for i in $(seq 100); do sleep 1000 & done')
     const taken = await env.snapshot()
-    const kill = killTraced(home)
+    const kill = killTraced(home, 'restore')
     expect(await failureOf(env.restore(taken))).toBeInstanceOf(BackendError)
     await kill
     await expectCounting(env)
@@ -178,6 +178,22 @@ describe('an environment whose agent is killed', () => {
     const failed = failureOf(env.snapshot())
     process.kill(agent, 'SIGKILL')
     expect(await failed).toBeInstanceOf(ForkpointError)
+    await expect.poll(() => env.refresh().status, patiently).toBe('dead')
+    await env.resume()
+    await expectCounting(env)
+    expect(await fp.snapshots()).toHaveLength(1)
+    await expectTidy(home, fp)
+  })
+
+  test('while CRIU dumps it is dead, and comes back from its head', async () => {
+    await using fp = await home.open()
+    const env = await fp.create({ name: 'gone' })
+    await startCounting(env)
+    await env.exec('for i in $(seq 100); do sleep 1000 & done')
+    await env.snapshot()
+    const kill = killTraced(home, 'dump', agentPid(home, env))
+    expect(await failureOf(env.snapshot())).toBeInstanceOf(ForkpointError)
+    await kill
     await expect.poll(() => env.refresh().status, patiently).toBe('dead')
     await env.resume()
     await expectCounting(env)

@@ -14,14 +14,18 @@ export async function killCriu(
   process.kill(pid, 'SIGKILL')
 }
 
-/** Kills what CRIU restores of this home, at a moment at which CRIU traces it. */
-export async function killTraced(home: TestHome): Promise<void> {
-  const criu = await appeared(home, 'restore')
+/** Kills a process, what CRIU restores if none is given, at a moment at which CRIU traces it. */
+export async function killTraced(
+  home: TestHome,
+  doing: 'dump' | 'restore',
+  given?: number,
+): Promise<void> {
+  const criu = await appeared(home, doing)
   for (;;) {
-    const [first] = childrenOf(criu)
-    if (first !== undefined && read(`/proc/${first}/status`).includes(`TracerPid:\t${criu}\n`)) {
+    const pid = given ?? childrenOf(criu)[0]
+    if (pid !== undefined && read(`/proc/${pid}/status`).includes(`TracerPid:\t${criu}\n`)) {
       process.kill(criu, 'SIGSTOP')
-      process.kill(first, 'SIGKILL')
+      process.kill(pid, 'SIGKILL')
       await sleep(100)
       process.kill(criu, 'SIGCONT')
       return
