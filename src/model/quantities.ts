@@ -86,7 +86,7 @@ export function formatBytes(bytes: number): string {
   let value = bytes
   let unit = 0
   // Compare what would be printed, so that 1023.97 KiB is shown as 1 MiB and not as 1024 KiB.
-  while (Number(value.toFixed(1)) >= 1024 && unit < byteUnits.length - 1) {
+  while (Math.abs(Number(value.toFixed(1))) >= 1024 && unit < byteUnits.length - 1) {
     value /= 1024
     unit += 1
   }

@@ -53,6 +53,7 @@ describe('sizes', () => {
       }),
     )
     expect(formatBytes(1024 ** 2 - 1)).toBe('1 MiB')
+    expect(formatBytes(-3 * 1024 ** 2)).toBe('-3 MiB')
     expect(formatBytes(1536 * 1024 ** 2)).toBe('1.5 GiB')
   })
 
