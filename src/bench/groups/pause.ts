@@ -1,29 +1,30 @@
 import type { Environment } from '../../index.ts'
-import { run } from '../workloads/workload.ts'
+import { run, runUntilDone } from '../workloads/workload.ts'
 
-const gaps = '/root/bench-gaps'
+const ticking = '/root/bench-ticking'
+const longest = '/root/bench-longest'
 
 /**
- * Wakes up every half millisecond and notes how long it was not able to: longer than 3 ms. By the
- * wall clock: CRIU restores into a time namespace in which CLOCK_MONOTONIC stood still meanwhile.
+ * Wakes up every half millisecond until it is told to end, then tells the longest time that it was
+ * not able to. By the wall clock: CRIU restores into a time namespace in which CLOCK_MONOTONIC
+ * stood still meanwhile.
  */
 const ticker = `perl -MTime::HiRes=clock_gettime,CLOCK_REALTIME,usleep -e '
-$| = 1;
-my $last = clock_gettime(CLOCK_REALTIME);
-while (1) {
+$SIG{TERM} = sub { $ending = 1 };
+my ($last, $longest) = (clock_gettime(CLOCK_REALTIME), 0);
+open(my $started, ">", "${ticking}");
+until ($ending) {
   usleep(500);
   my $now = clock_gettime(CLOCK_REALTIME);
-  printf("%.2f\\n", ($now - $last) * 1000) if $now - $last > 0.003;
+  $longest = $now - $last if $now - $last > $longest;
   $last = $now;
-}' > ${gaps} &`
+}
+printf("%.2f\\n", $longest * 1000);' > ${longest} &`
 
-/** The longest time in a snapshot that a process inside did not run, as it saw it itself. */
+/** The longest time in a snapshot, in ms, that a process inside did not run, as it saw it itself. */
 export async function pauseSeenInside(env: Environment): Promise<number> {
-  await run(env, ticker)
-  await run(env, `sleep 0.05; : > ${gaps}`)
+  await run(env, `rm -f ${ticking}; ${ticker}`)
+  await runUntilDone(env, `[ -e ${ticking} ]`)
   await env.snapshot()
-  // The process has not written the last gap before it ran again.
-  const seen = await run(env, `sleep 0.02; cat ${gaps}; kill %%`)
-  // What was truncated meanwhile is read as zeros.
-  return Math.max(0, ...seen.split('\0').join('').split('\n').filter(Boolean).map(Number))
+  return Number(await run(env, `kill %%; wait %% 2> /dev/null; cat ${longest}`))
 }

@@ -20,11 +20,11 @@ export async function runAs(env: Environment, user: string, command: string): Pr
   return await succeed(env, command, () => env.exec(words, { mode: 'process', user, cwd: '/' }))
 }
 
-/** Asks the shell again and again until the command line succeeds. */
+/** Asks the shell again and again until the command line succeeds. Rejects if it never does. */
 export async function runUntilDone(env: Environment, command: string): Promise<string> {
   return await run(
     env,
-    `for i in {1..600}; do if (${command}) 2> /dev/null; then break; fi; sleep 0.05; done`,
+    `for i in {1..600}; do if (${command}) 2> /dev/null; then break; fi; sleep 0.05; false; done`,
   )
 }
 
