@@ -38,7 +38,7 @@ async function afterwards(script: string): Promise<Environment> {
 async function isRefusedQuickly(env: Environment): Promise<void> {
   const startedAt = performance.now()
   await expect(env.exec('true')).rejects.toBeInstanceOf(BackendError)
-  expect(performance.now() - startedAt).toBeLessThan(2000)
+  expect(performance.now() - startedAt).toBeLessThan(8000)
 }
 
 describe('the host refuses to talk', () => {

@@ -85,7 +85,7 @@ test('at whatever step of sharing the disk is full, the environment goes on', as
     expect(await digest(env)).toBe(before)
   }
   expect(failed).toBeGreaterThan(0)
-}, 120_000)
+})
 
 describe('pages that are damaged', () => {
   const damages: [string, (path: string) => void][] = [

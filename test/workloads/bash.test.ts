@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Environment } from '../../src/index.ts'
+import { patiently } from '../support/patiently.ts'
 import { branchThreeWays } from '../support/workloads/branch-three-ways.ts'
 import { run, wordsOf } from '../support/workloads/run.ts'
 import { type, typeAndSee } from '../support/workloads/terminal.ts'
@@ -70,7 +71,7 @@ test('a shell keeps its variables, functions, options, aliases, traps and jobs',
 async function expectTicks(env: Environment): Promise<void> {
   const before = Number(await run(env, 'wc -l < /root/ticks'))
   const count = async () => Number(await run(env, 'wc -l < /root/ticks'))
-  await expect.poll(count, { timeout: 5000 }).toBeGreaterThan(before)
+  await expect.poll(count, patiently).toBeGreaterThan(before)
 }
 
 test('a job stopped with Ctrl-Z is taken to the foreground again in every branch', () =>

@@ -29,27 +29,23 @@ async function ticks(env: Environment): Promise<number> {
 /** What the page thought of when it was loaded; a page that was loaded again has another. */
 let secret = ''
 
-test(
-  'Chromium keeps its page running, and is driven over its debugging port',
-  { timeout: 90_000 },
-  () =>
-    branchThreeWays({
-      start: async (env) => {
-        await env.files.write('/root/page.html', page)
-        await run(env, `chromium ${flags.join(' ')} file:///root/page.html > /root/log 2>&1 &`)
-        await expect.poll(() => pages(env, port), { timeout: 40_000 }).toHaveLength(1)
-        await expect.poll(() => ticks(env), { timeout: 20_000 }).toBeGreaterThan(5)
-        secret = await evaluate(env, port, 'secret')
-      },
-      check: async (env) => {
-        expect(await evaluate(env, port, 'secret')).toBe(secret)
-        const before = await ticks(env)
-        await expect.poll(() => ticks(env), { timeout: 5000 }).toBeGreaterThan(before)
-        expect(await evaluate(env, port, 'document.title')).toBe('counting')
-      },
-      mark: async (env, word) => {
-        await evaluate(env, port, `marks.push(${JSON.stringify(word)})`)
-      },
-      marks: async (env) => JSON.parse(await evaluate(env, port, 'JSON.stringify(marks)')),
-    }),
-)
+test('Chromium keeps its page running, and is driven over its debugging port', () =>
+  branchThreeWays({
+    start: async (env) => {
+      await env.files.write('/root/page.html', page)
+      await run(env, `chromium ${flags.join(' ')} file:///root/page.html > /root/log 2>&1 &`)
+      await expect.poll(() => pages(env, port), { timeout: 40_000 }).toHaveLength(1)
+      await expect.poll(() => ticks(env), { timeout: 20_000 }).toBeGreaterThan(5)
+      secret = await evaluate(env, port, 'secret')
+    },
+    check: async (env) => {
+      expect(await evaluate(env, port, 'secret')).toBe(secret)
+      const before = await ticks(env)
+      await expect.poll(() => ticks(env), { timeout: 20_000 }).toBeGreaterThan(before)
+      expect(await evaluate(env, port, 'document.title')).toBe('counting')
+    },
+    mark: async (env, word) => {
+      await evaluate(env, port, `marks.push(${JSON.stringify(word)})`)
+    },
+    marks: async (env) => JSON.parse(await evaluate(env, port, 'JSON.stringify(marks)')),
+  }))

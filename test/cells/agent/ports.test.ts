@@ -48,7 +48,7 @@ describe.skipIf(whyNoAgent)('a forwarded port', () => {
   afterAll(() => agent?.[Symbol.asyncDispose]())
 
   async function waitFor(port: number): Promise<void> {
-    for (let tries = 0; tries < 100; tries += 1) {
+    for (let tries = 0; tries < 400; tries += 1) {
       try {
         const stream = await connectPort(connection, { port })
         stream.cancel()

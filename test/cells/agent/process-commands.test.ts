@@ -187,7 +187,7 @@ describe.skipIf(whyNoAgent)('a command whose connection breaks', () => {
   const script = 'i=0; while [ $i -lt 60000 ]; do echo "line $i of the output"; i=$((i+1)); done'
   const expected = Array.from({ length: 60_000 }, (_, i) => `line ${i} of the output\n`).join('')
 
-  test('goes on exactly where its reader was', { timeout: 60_000 }, async () => {
+  test('goes on exactly where its reader was', async () => {
     await using agent = await TestAgent.start()
     const first = await agent.connect()
     const started = startCommand(first, { id: 'long', mode: 'process', command: script })
@@ -205,9 +205,7 @@ describe.skipIf(whyNoAgent)('a command whose connection breaks', () => {
     expect(await resumed.wait()).toMatchObject({ exitCode: 0 })
   })
 
-  test('is followed over new connections when the caller says how', {
-    timeout: 60_000,
-  }, async () => {
+  test('is followed over new connections when the caller says how', async () => {
     await using agent = await TestAgent.start()
     let connection = await agent.connect()
     let reconnects = 0

@@ -62,7 +62,7 @@ describe('spares go', () => {
     await using next = await home.open()
     expect(await next.spares()).toEqual([])
     await expectTidy(home, next)
-  }, 60_000)
+  })
 
   test('with their environment, also when another process removes it', async () => {
     await using fp = await home.open()

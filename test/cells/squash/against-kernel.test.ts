@@ -62,7 +62,7 @@ describe.skipIf(whyNoLayers !== null)('a squashed layer', () => {
     )
     console.log(`squashed ${runs} random histories`)
     expect(runs).toBeGreaterThan(0)
-  }, 120_000)
+  })
 
   test('keeps attributes, kinds, holes, times, links and names that are not text', async () => {
     using lab = new OverlayLab()

@@ -52,7 +52,7 @@ test('a long chain has few layers, and every snapshot of it is what it was', asy
   }
   const [fork] = (await taken[fanIn]?.fork(1)) ?? []
   if (fork) await expectStateOf(fork, fanIn)
-}, 120_000)
+})
 
 test('usage tells what is on the disk, and pruning gives it back', async () => {
   const env = await fp.create()
@@ -76,7 +76,7 @@ test('usage tells what is on the disk, and pruning gives it back', async () => {
   expect(remove).toEqual([taken[fanIn]?.id, taken[fanIn - 1]?.id])
   expect(squashedNames()).toEqual([])
   await expectStateOf(env, fanIn - 2)
-}, 120_000)
+})
 
 test('what runs does not notice, and its next snapshot is over the merged layers', async () => {
   const env = await fp.create()
@@ -100,7 +100,7 @@ test('what runs does not notice, and its next snapshot is over the merged layers
   await env.restore(next)
   const read = await env.exec('cd /root; head -n 1 <&5 | wc -l; tail -n 1 old; cat g0 g4')
   expect(read.stdout).toBe('1\n100000\ng0\ng4\n')
-}, 120_000)
+})
 
 test('diffs tell the same as before the merge', async () => {
   const env = await fp.create()

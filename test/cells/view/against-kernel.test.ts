@@ -81,7 +81,7 @@ describe.skipIf(whyNoLayers !== null)('layers read without mounting them', () =>
       }),
       { interruptAfterTimeLimit: budgetMs, markInterruptAsFailure: false, numRuns: 10_000 },
     )
-  }, 120_000)
+  })
 
   test('differ in what comparing everything with everything finds', async () => {
     let runs = 0
@@ -104,7 +104,7 @@ describe.skipIf(whyNoLayers !== null)('layers read without mounting them', () =>
       { interruptAfterTimeLimit: budgetMs, markInterruptAsFailure: false, numRuns: 10_000 },
     )
     console.log(`compared ${runs} pairs of random histories with the kernel's view`)
-  }, 120_000)
+  })
 })
 
 function total(tree: ReturnType<typeof readTree>): number {

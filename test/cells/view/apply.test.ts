@@ -57,7 +57,7 @@ describe.skipIf(whyNoLayers !== null)('apply', () => {
       }),
       { interruptAfterTimeLimit: budgetMs, markInterruptAsFailure: false, numRuns: 10_000 },
     )
-  }, 120_000)
+  })
 
   test('lists every conflict and then changes nothing', async () => {
     using lab = new OverlayLab()

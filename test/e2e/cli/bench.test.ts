@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { CliHome } from './cli-home.ts'
+import { CliHome, untilShown } from './cli-home.ts'
 
 interface Series {
   readonly by: string
@@ -50,11 +50,7 @@ describe('bench', () => {
   test('an interrupted run ends with 130 and cleans up', async () => {
     await using cli = new CliHome()
     const child = cli.start(['bench', '--quick', '--only', 'chain'])
-    const { promise, resolve } = Promise.withResolvers<void>()
-    child.stderr?.on('data', (chunk: Buffer) => {
-      if (String(chunk).includes('chain: snapshot')) resolve()
-    })
-    await promise
+    await untilShown(child.stderr, /chain: snapshot/)
     child.kill('SIGINT')
     const { promise: ended, resolve: end } = Promise.withResolvers<number | null>()
     child.once('exit', end)

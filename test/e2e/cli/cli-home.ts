@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { resolve } from 'node:path'
+import type { Readable } from 'node:stream'
 import { TestHome } from '../../support/test-home.ts'
 
 /** The built command line, as the launcher starts it. */
@@ -84,6 +85,18 @@ export async function finished(child: ChildProcess): Promise<Ran> {
     stdout: bytes.toString(),
     stderr: Buffer.concat(stderr).toString(),
   }
+}
+
+/** Resolves when the stream has brought what matches; others may read it, too. */
+export async function untilShown(stream: Readable | null, wanted: RegExp): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  let text = ''
+  stream?.on('data', (chunk: Buffer) => {
+    text += chunk.toString()
+    if (wanted.test(text)) resolve()
+  })
+  stream?.once('close', () => reject(new Error(`it ended after printing ${JSON.stringify(text)}`)))
+  await promise
 }
 
 /** Resolves to the first line that the program prints. */

@@ -40,4 +40,4 @@ test('a chain that grows by one command after another is merged on the way', asy
   expect(lastDepth(cli.home)).toBe(1)
   await cli.must('restore', 'web', 's3')
   expect(await cli.must('exec', 'web', '--', 'cat /root/file')).toBe('3\n')
-}, 120_000)
+})

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { expectNothing } from '../../support/remains.ts'
 import { TemporaryDirectory } from '../../support/temporary-directory.ts'
-import { CliHome, finished } from './cli-home.ts'
+import { CliHome, finished, untilShown } from './cli-home.ts'
 
 describe('an environment', () => {
   test('is created, listed, used and removed, and leaves nothing behind', async () => {
@@ -62,11 +62,11 @@ describe('an environment', () => {
     expect(document.memoryBytes).toBeGreaterThan(0)
     const watching = cli.start(['stats', 'web', '--watch'])
     const ended = finished(watching)
-    setTimeout(() => watching.kill('SIGINT'), 2500)
+    await untilShown(watching.stdout, /% of a cpu now/)
+    watching.kill('SIGINT')
     const { exitCode, stdout } = await ended
     expect(exitCode).toBe(0)
     expect(stdout.match(/^memory /gm)?.length).toBeGreaterThan(1)
-    expect(stdout).toMatch(/% of a cpu now/)
   })
 })
 

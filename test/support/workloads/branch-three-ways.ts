@@ -81,7 +81,11 @@ async function expectMarks(
   branch: string,
 ): Promise<void> {
   await expect
-    .poll(() => workload.marks(env), { timeout: 5000, interval: 50, message: `marks of ${branch}` })
+    .poll(() => workload.marks(env), {
+      timeout: 20_000,
+      interval: 50,
+      message: `marks of ${branch}`,
+    })
     .toEqual(words)
 }
 

