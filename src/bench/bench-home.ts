@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Environment, Forkpoint, type OpenOptions } from '../index.ts'
 import { runTool } from './run-tool.ts'
@@ -59,17 +59,6 @@ export class BenchHome implements AsyncDisposable {
     const data = join(this.path, 'data')
     if (!readFileSync('/proc/self/mountinfo', 'utf8').includes(` ${data} `)) return
     await runTool('umount', [data])
-  }
-}
-
-/** A run that was killed has removed nothing; its pid is in the name of its home. */
-export async function removeKilledRuns(options: OpenOptions): Promise<void> {
-  const { home } = Forkpoint.settings(options).settings
-  for (const name of existsSync(home) ? readdirSync(home) : []) {
-    const [, pid] = /^bench-(\d+)-/.exec(name) ?? []
-    if (pid === undefined || existsSync(`/proc/${pid}`)) continue
-    await using left = new BenchHome(options, join(home, name))
-    await left.openWarm()
   }
 }
 

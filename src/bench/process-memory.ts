@@ -1,5 +1,6 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { pids, readOf } from './proc.ts'
 
 /**
  * Memory that only this process has: what it wrote itself, and its part of shared memory. Pages of
@@ -10,7 +11,7 @@ const privateFields = /^(?:Pss_Anon|Pss_Shmem):\s+(\d+) kB/gm
 /** Of all processes whose cgroup contains one of these texts, such as ids of environments. */
 export function privateBytesOf(cgroups: readonly string[]): number {
   const inside = pids().filter((pid) => {
-    const groups = read(pid, 'cgroup')
+    const groups = readOf(pid, 'cgroup')
     return cgroups.some((cgroup) => groups.includes(cgroup))
   })
   return inside.reduce((sum, pid) => sum + privateBytesOfProcess(pid), 0)
@@ -19,7 +20,7 @@ export function privateBytesOf(cgroups: readonly string[]): number {
 /** What the cgroups of all environments of the same home have in common, found by one of them. */
 export function familyOf(id: string): string {
   for (const pid of pids()) {
-    const [, above] = new RegExp(`:(/\\S*/)${id}-`).exec(read(pid, 'cgroup')) ?? []
+    const [, above] = new RegExp(`:(/\\S*/)${id}-`).exec(readOf(pid, 'cgroup')) ?? []
     if (above !== undefined) return above
   }
   throw new Error(`${id} has no process`)
@@ -42,21 +43,6 @@ function readIfThere(path: string): string {
 }
 
 function privateBytesOfProcess(pid: string): number {
-  const fields = read(pid, 'smaps_rollup').matchAll(privateFields)
+  const fields = readOf(pid, 'smaps_rollup').matchAll(privateFields)
   return Array.from(fields, ([, kib]) => Number(kib) * 1024).reduce((sum, bytes) => sum + bytes, 0)
-}
-
-function pids(): string[] {
-  return readdirSync('/proc').filter((name) => /^\d+$/.test(name))
-}
-
-/** Processes end while they are looked at; whatever else goes wrong must not read as nothing. */
-function read(pid: string, name: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/${name}`, 'utf8')
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code === 'ENOENT' || code === 'ESRCH') return ''
-    throw error
-  }
 }

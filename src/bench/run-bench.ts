@@ -1,14 +1,15 @@
-import { mkdtempSync, rmSync } from 'node:fs'
 import type { OpenOptions } from '../index.ts'
-import { BenchHome, removeKilledRuns } from './bench-home.ts'
+import { BenchHome } from './bench-home.ts'
 import type { Bench } from './groups/bench.ts'
 import { measureChain } from './groups/chain.ts'
 import { measureFanout } from './groups/fanout.ts'
 import { measureOperations } from './groups/operations.ts'
 import { measureSize } from './groups/size.ts'
 import { measureSoak } from './groups/soak.ts'
+import { removeKilledRuns } from './killed-runs.ts'
 import { availableBytes, describeMachine } from './machine.ts'
 import { quickCriu } from './peers/quick-criu.ts'
+import { makePlace, removePlace } from './places.ts'
 import { type BenchOptions, type Plan, planOf } from './plan.ts'
 import { judge } from './promises.ts'
 import type { GroupName, Missing, Results, Series } from './results.ts'
@@ -44,11 +45,9 @@ export async function runBench(
 async function measure(plan: Plan, open: OpenOptions, follower: Follower): Promise<Results> {
   const startedAt = new Date()
   await using stack = new AsyncDisposableStack()
-  const dir = mkdtempSync('/var/tmp/fp-bench-')
-  stack.defer(() => rmSync(dir, { recursive: true, force: true }))
-  const memory = mkdtempSync('/dev/shm/fp-bench-')
-  stack.defer(() => rmSync(memory, { recursive: true, force: true }))
   await removeKilledRuns(open)
+  const dir = stack.adopt(makePlace('disk'), removePlace)
+  const memory = stack.adopt(makePlace('memory'), removePlace)
   const home = stack.use(new BenchHome(open))
   const missing: Missing[] = []
   const failed: Missing[] = []

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { timed } from '../recorder.ts'
 import { runTool, versionOf } from '../run-tool.ts'
-import { removeCgroups } from './cgroups.ts'
+import { containersOf, removeCgroups } from './cgroups.ts'
 import type { Peer, PeerKind, PeerProgram, PeerStage } from './peer.ts'
 import { startUntilReady } from './ready.ts'
 
@@ -26,7 +26,7 @@ async function startDocker(stage: PeerStage, program: PeerProgram): Promise<Peer
   const dir = join(stage.dir, `docker-${program.slug}`)
   mkdirSync(dir)
   await using undo = new AsyncDisposableStack()
-  const name = `forkpoint-bench-${process.pid}-${program.slug}-docker`
+  const name = `${containersOf(process.pid)}-${program.slug}-docker`
   undo.defer(() => removeCgroups(name))
   const daemon = startDaemon(dir)
   undo.defer(() => endDaemon(daemon))

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { timed } from '../recorder.ts'
 import { runTool, versionOf } from '../run-tool.ts'
-import { removeCgroups } from './cgroups.ts'
+import { containersOf, removeCgroups } from './cgroups.ts'
 import type { Peer, PeerKind, PeerProgram, PeerStage } from './peer.ts'
 import { readyInFile } from './ready.ts'
 
@@ -39,7 +39,7 @@ async function startPodman(stage: PeerStage, program: PeerProgram): Promise<Peer
   const storage = ['--root', join(dir, 'storage'), '--runroot', join(dir, 'run')]
   const call = (...words: string[]) =>
     runTool('podman', [...storage, '--storage-driver', 'vfs', ...words], { env })
-  const name = `forkpoint-bench-${process.pid}-${program.slug}`
+  const name = `${containersOf(process.pid)}-${program.slug}`
   const place = `/tmp/podman-${program.slug}`
   const options = ['--detach', '--name', name, '--network', 'none', '--log-driver', 'none']
   options.push('--cgroup-parent', `/${name}`)

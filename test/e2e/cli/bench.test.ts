@@ -1,5 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { pids, readOf } from '../../../src/bench/proc.ts'
 import { CliHome, untilShown } from './cli-home.ts'
 
 interface Series {
@@ -59,6 +60,20 @@ describe('bench', () => {
     expect(existsSync(cli.home.path)).toBe(true)
   })
 
+  test('what a killed run left, its peers and their programs, too, goes with the next', async () => {
+    await using cli = new CliHome()
+    const child = cli.start(['bench', '--quick', '--only', 'operations'])
+    await untilShown(child.stderr, /idle shell, criu\n/)
+    child.kill('SIGKILL')
+    const { promise: ended, resolve: end } = Promise.withResolvers<number | null>()
+    child.once('exit', end)
+    await ended
+    expect(remainsOf(child.pid)).toContain('/var/tmp')
+    await cli.must('bench', '--quick', '--only', 'chain')
+    expect(remainsOf(child.pid)).toEqual([])
+    expect(readdirSync(cli.home.path).filter((name) => name.startsWith('bench-'))).toEqual([])
+  })
+
   test('refuses a group that there is not', async () => {
     await using cli = new CliHome()
     const ran = await cli.run(['bench', '--only', 'operations,speed'])
@@ -66,3 +81,16 @@ describe('bench', () => {
     expect(ran.stderr).toContain('--only: no group of measurements: "speed"')
   })
 })
+
+/** Where something of that run is left: directories, and processes by what they run. */
+function remainsOf(run: number | undefined): string[] {
+  const directories = ['/var/tmp', '/dev/shm'].filter((parent) =>
+    readdirSync(parent).some((name) => name.startsWith(`fp-bench-${run}-`)),
+  )
+  const processes = pids().filter((pid) =>
+    ['cmdline', 'cgroup', 'mountinfo'].some((file) =>
+      new RegExp(`(fp|forkpoint)-bench-${run}-`).test(readOf(pid, file)),
+    ),
+  )
+  return [...directories, ...processes.map((pid) => readOf(pid, 'cmdline'))]
+}
