@@ -1,5 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { removeKilledRuns } from '../../../src/bench/killed-runs.ts'
 import { pids, readOf } from '../../../src/bench/proc.ts'
 import { CliHome, untilShown } from './cli-home.ts'
 
@@ -62,6 +63,8 @@ describe('bench', () => {
 
   test('what a killed run left, its peers and their programs, too, goes with the next', async () => {
     await using cli = new CliHome()
+    await using ending = new AsyncDisposableStack()
+    ending.defer(() => removeKilledRuns({ settings: { home: cli.home.path } }))
     const child = cli.start(['bench', '--quick', '--only', 'operations'])
     await untilShown(child.stderr, /idle shell, criu\n/)
     child.kill('SIGKILL')
