@@ -37,7 +37,7 @@ async function endPeers(place: Left): Promise<void> {
   for (const end = performance.now() + patienceMs; ; await sleep(20)) {
     const left = pids().filter((pid) => isPeer(pid, place))
     if (left.length === 0) return
-    if (performance.now() > end) throw new Error(`of a killed bench do not end: ${left.join(' ')}`)
+    if (performance.now() > end) throw new Error(`a killed bench left what does not end: ${left}`)
     for (const pid of left) kill(Number(pid))
   }
 }
@@ -46,11 +46,12 @@ async function endPeers(place: Left): Promise<void> {
 function isPeer(pid: string, { path, run }: Left): boolean {
   const program = programOf(pid)
   if (program === null) return false
+  // The path on its file system, which need not be that of the host's root.
   const root = /^\d+ \d+ \S+ (\S+) \/ /m.exec(readOf(pid, 'mountinfo'))?.[1] ?? ''
   return (
     (engines.includes(program) && readOf(pid, 'cmdline').includes(`${path}/`)) ||
     readOf(pid, 'cgroup').includes(`/${containersOf(run)}-`) ||
-    root.includes(`${path}/`)
+    root.includes(`/${basename(path)}/`)
   )
 }
 
