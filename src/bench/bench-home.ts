@@ -1,7 +1,7 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Environment, Forkpoint, type OpenOptions } from '../index.ts'
-import { runTool } from './run-tool.ts'
+import { unmountBelow } from './unmount-below.ts'
 
 /** Lives as long as the run, so that the volume is not made anew for every sample. */
 const keeper = 'keeper'
@@ -50,15 +50,9 @@ export class BenchHome implements AsyncDisposable {
       for (const env of await fp.list()) await env.remove()
       await fp.close()
     }
-    await this.#unmount()
+    // A snapshot that a failure left unfinished keeps the volume mounted; it goes with it, whole.
+    await unmountBelow(this.path)
     rmSync(this.path, { recursive: true, force: true })
-  }
-
-  /** A snapshot that a failure left unfinished keeps the volume mounted; it goes with it, whole. */
-  async #unmount(): Promise<void> {
-    const data = join(this.path, 'data')
-    if (!readFileSync('/proc/self/mountinfo', 'utf8').includes(` ${data} `)) return
-    await runTool('umount', [data])
   }
 }
 

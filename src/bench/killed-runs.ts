@@ -6,7 +6,7 @@ import { BenchHome } from './bench-home.ts'
 import { containersOf, removeCgroups } from './peers/cgroups.ts'
 import { type Left, leftBehind, leftPlaces, removePlace } from './places.ts'
 import { pids, readOf } from './proc.ts'
-import { runTool } from './run-tool.ts'
+import { unmountBelow } from './unmount-below.ts'
 
 const patienceMs = 10_000
 const runcState = '/run/runc'
@@ -79,13 +79,5 @@ function forgetContainers(path: string): void {
     if (existsSync(state) && readFileSync(state, 'utf8').includes(`${path}/`)) {
       rmSync(join(runcState, id), { recursive: true })
     }
-  }
-}
-
-async function unmountBelow(path: string): Promise<void> {
-  const mounts = readFileSync('/proc/self/mountinfo', 'utf8').split('\n')
-  const points = mounts.map((line) => line.split(' ')[4] ?? '')
-  for (const point of points.reverse()) {
-    if (point.startsWith(`${path}/`)) await runTool('umount', [point])
   }
 }

@@ -29,7 +29,7 @@ export function leftBehind(parent: string, name: RegExp): Left[] {
     const [, run] = name.exec(entry) ?? []
     if (run === undefined || existsSync(`/proc/${run}`)) return []
     const path = join(parent, entry)
-    const { uid } = lstatSync(path)
-    return uid === process.getuid?.() ? [{ path, run: Number(run) }] : []
+    const isOurs = lstatSync(path, { throwIfNoEntry: false })?.uid === process.getuid?.()
+    return isOurs ? [{ path, run: Number(run) }] : []
   })
 }

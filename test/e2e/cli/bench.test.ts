@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { existsSync, readdirSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { removeKilledRuns } from '../../../src/bench/killed-runs.ts'
@@ -54,9 +55,7 @@ describe('bench', () => {
     const child = cli.start(['bench', '--quick', '--only', 'chain'])
     await untilShown(child.stderr, /chain: snapshot/)
     child.kill('SIGINT')
-    const { promise: ended, resolve: end } = Promise.withResolvers<number | null>()
-    child.once('exit', end)
-    expect(await ended).toBe(130)
+    expect(await once(child, 'exit')).toEqual([130, null])
     expect(readdirSync(cli.home.path).filter((name) => name.startsWith('bench-'))).toEqual([])
     expect(existsSync(cli.home.path)).toBe(true)
   })
@@ -68,9 +67,7 @@ describe('bench', () => {
     const child = cli.start(['bench', '--quick', '--only', 'operations'])
     await untilShown(child.stderr, /idle shell, criu\n/)
     child.kill('SIGKILL')
-    const { promise: ended, resolve: end } = Promise.withResolvers<number | null>()
-    child.once('exit', end)
-    await ended
+    await once(child, 'exit')
     expect(remainsOf(child.pid)).toContain('/var/tmp')
     await cli.must('bench', '--quick', '--only', 'chain')
     expect(remainsOf(child.pid)).toEqual([])
