@@ -11,8 +11,7 @@
 #define CELL_MAX_LAYERS 500 /* the kernel's own limit for OverlayFS */
 #define CELL_MAX_CGROUPS MOST_GROUPS
 #define ENV_SOCKET_DIR "run/forkpoint"
-#define CRIU_STAGE "/run/stage"
-#define CRIU_WORKPLACE "/run/tmp" /* also in preload/mount-roots.c */
+#define CELL_MAX_SHOWN 8
 #define AGENT_PATH "/.forkpoint/agent"
 #define WORK_DIRECTORY 100 /* descriptor of the directory that CRIU writes its log to */
 #define PAGES_DIR ".forkpoint/pages"
@@ -33,15 +32,16 @@ struct spec {
   const char *gateway; /* host side address */
   unsigned prefix;     /* of both addresses */
   uint32_t pid;        /* of a running cell, for `connect` */
-  const char *socket;  /* the agent's socket, as the host sees it */
   const char *preload; /* library that is loaded into CRIU */
-  const char *lock;    /* directory that is locked while a job works on it */
+  const char *images;  /* directory that CRIU dumps into or restores from */
   bool hold;           /* freeze what is restored before it runs */
-  uint32_t id_base, id_count;
+  uint32_t id_base, id_count; /* of this cell */
+  uint32_t disk_base;         /* of every cell's files, on disk */
   bool no_new_privs;
-  size_t layer_count, cgroup_count;
+  size_t layer_count, cgroup_count, shown_count;
   struct layer layers[CELL_MAX_LAYERS];     /* topmost first */
   const char *cgroups[CELL_MAX_CGROUPS];    /* directories to join; the v2 one first */
+  const char *shown[CELL_MAX_SHOWN];        /* what CRIU needs of the host to run, read-only */
 };
 
 /* Every failure is fatal here: the process exists to set up one cell. */
@@ -55,7 +55,20 @@ int open_user_namespace(pid_t pid);
 
 /* stage.c: the mounts that need the host's privileges, in a private namespace */
 void enter_private_mounts(void);
-void stage_mounts(const struct spec *spec, int user_namespace);
+/* User namespaces that shift the ids of what is mounted: the host's own, and those that cells have on disk. */
+struct mappings {
+  int cell, disk;
+};
+void stage_mounts(const struct spec *spec, struct mappings mappings);
+/* A detached copy of the mount at PATH; ids are shifted unless USER_NAMESPACE is -1. */
+int clone_mount(const char *path, int user_namespace, uint64_t extra_attributes);
+void attach(int mount, const char *to);
+void make_directory(const char *path); /* fine if it is there */
+/* names.c: what a sandbox has named */
+void require_mountpoints(void);
+void check_names(const char *names, size_t length);
+/* limits.c */
+void bound_counts(void);
 /* inside.c: what the first process does before it becomes the agent */
 __attribute__((noreturn)) void become_agent(const struct spec *spec);
 /* harden.c */
@@ -89,16 +102,21 @@ int parse_options(struct spec *spec, int argc, char **argv);
 void require_cell(const struct spec *spec);
 /* users.c */
 void map_users(const struct spec *spec, pid_t pid);
-/* A user namespace with the cell's mapping, only to shift the ids of layers. */
-int mapping_namespace(const struct spec *spec);
+/* A user namespace only to shift ids: made ahead, and given its ids when they are known. */
+pid_t start_mapping(void);
+int map_cell_ids(const struct spec *spec, pid_t holder);
+int map_disk_ids(const struct spec *spec, pid_t holder);
 /* template.c */
 void make_whiteouts(char **paths);
 void make_opaque(char **paths);
 void make_devices(const char *directory);
 /* relink.c: PID is the host's number of the cell's first process */
-/* Gives each file that HOLDER (below /proc inside) leads to the name that comes after it. */
-void relink(const char *pid, char **pairs);
-void unlink_inside(const char *pid, char **paths);
+/* Gives each file that a path below /proc inside leads to the name that comes after it. */
+void relink(const char *pid);
+void unlink_inside(const char *pid);
+/* A letter for each: in a directory that no link leads to it is (f)ree or (t)aken; the directory is (g)one;
+ * a (l)ink leads there, or something is no directory. */
+void judge_names(const char *pid);
 /* rejoin.c */
 void rejoin_links(const char *pid, const char *index, char **layers);
 /* rewatch.c */

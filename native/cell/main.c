@@ -9,8 +9,9 @@
  *   cell squash DIRECTORY LAYER…     makes one layer of several, see squash.c
  *   cell whiteouts PATH…             hides these names in the layers below
  *   cell opaque DIRECTORY…           hides the directories of these names below
- *   cell relink PID HOLDER NAME…     names open files of a cell, see relink.c
- *   cell unlink PID NAME…            removes such names
+ *   cell relink PID                  names open files of a cell, see relink.c
+ *   cell unlink PID                  removes such names
+ *   cell names PID                   says what there is at names of a cell
  *   cell rewatch CGROUP              finds watched files that have lost their names, see rewatch.c
  *   cell relock CGROUP [hold]        takes fcntl locks for a frozen cell, see relock.c
  *   cell hostname PID NAME           names a cell
@@ -58,16 +59,16 @@ static void add_layer(struct spec *spec, const char *text) {
 }
 
 int parse_options(struct spec *spec, int argc, char **argv) {
-  enum { ENV, DEV, PAGES, KDAT, LAYER, HOSTNAME, ID_BASE, ID_COUNT, CGROUP, NNP, VETH, ADDRESS, GATEWAY, PREFIX,
-         PID, SOCKET, LOCK, HOLD, PRELOAD };
+  enum { ENV, DEV, PAGES, KDAT, LAYER, HOSTNAME, ID_BASE, ID_COUNT, DISK_BASE, CGROUP, NNP, VETH, ADDRESS, GATEWAY,
+         PREFIX, PID, IMAGES, HOLD, PRELOAD, SHOW };
   static const struct option options[] = {
       {"env", 1, 0, ENV},           {"dev", 1, 0, DEV},         {"kdat", 1, 0, KDAT},
       {"layer", 1, 0, LAYER},       {"hostname", 1, 0, HOSTNAME}, {"id-base", 1, 0, ID_BASE},
       {"id-count", 1, 0, ID_COUNT}, {"cgroup", 1, 0, CGROUP},   {"no-new-privs", 0, 0, NNP},
       {"veth", 1, 0, VETH},         {"address", 1, 0, ADDRESS}, {"gateway", 1, 0, GATEWAY},
       {"prefix", 1, 0, PREFIX},     {"pid", 1, 0, PID},         {"pages", 1, 0, PAGES},
-      {"socket", 1, 0, SOCKET},     {"lock", 1, 0, LOCK},       {"hold", 0, 0, HOLD},
-      {"preload", 1, 0, PRELOAD},
+      {"images", 1, 0, IMAGES},     {"hold", 0, 0, HOLD},       {"preload", 1, 0, PRELOAD},
+      {"disk-base", 1, 0, DISK_BASE}, {"show", 1, 0, SHOW},
       {0},
   };
   optind = 0; /* a worker parses twice */
@@ -90,18 +91,22 @@ int parse_options(struct spec *spec, int argc, char **argv) {
       case GATEWAY: spec->gateway = optarg; break;
       case PREFIX: spec->prefix = parse_number(optarg, "--prefix"); break;
       case PID: spec->pid = parse_number(optarg, "--pid"); break;
-      case SOCKET: spec->socket = optarg; break;
-      case LOCK: spec->lock = optarg; break;
+      case IMAGES: spec->images = optarg; break;
       case HOLD: spec->hold = true; break;
       case PRELOAD: spec->preload = optarg; break;
+      case DISK_BASE: spec->disk_base = parse_number(optarg, "--disk-base"); break;
+      case SHOW:
+        if (spec->shown_count == CELL_MAX_SHOWN) die_usage("too much to show", optarg);
+        spec->shown[spec->shown_count++] = optarg;
+        break;
       default: _exit(2);
     }
   return optind;
 }
 
 void require_cell(const struct spec *spec) {
-  if (!spec->env || !spec->dev || !spec->layer_count || !spec->id_base || !spec->id_count)
-    die_usage("needs --env --dev --layer --id-base --id-count", NULL);
+  if (!spec->env || !spec->dev || !spec->layer_count || !spec->id_base || !spec->id_count || !spec->disk_base)
+    die_usage("needs --env --dev --layer --id-base --id-count --disk-base", NULL);
 }
 
 static long plain_clone3(struct clone_args *args, size_t size) {
@@ -116,7 +121,9 @@ static pid_t clone_cell(const struct spec *spec) {
       .exit_signal = SIGCHLD,
   };
   struct doorway groups[MOST_GROUPS];
-  pid_t pid = (pid_t)clone_into(groups, groups_to_enter(spec, groups), &args, sizeof args, plain_clone3);
+  struct birth birth = {.owner = spec->id_base, .count = groups_to_enter(spec, groups), .groups = groups};
+  int is_there; /* what is elsewhere is moved later */
+  pid_t pid = (pid_t)clone_into(&birth, &args, sizeof args, plain_clone3, &is_there);
   if (pid < 0) die("clone3", "user, pid, ipc, uts and network namespaces");
   return pid;
 }
@@ -135,12 +142,14 @@ static void await_agent(int report, pid_t pid) {
 }
 
 static int create(const struct spec *spec) {
+  require_cell(spec);
   if (!spec->hostname) die_usage("needs --hostname", NULL);
   /* A killed caller leaves no helper that goes on behind the back of its recovery. */
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   int go[2], report[2];
   if (pipe2(go, O_CLOEXEC) || pipe2(report, O_CLOEXEC)) die("pipe2", "child");
   enter_private_mounts();
+  bound_counts();
   pid_t pid = clone_cell(spec);
   if (pid == 0) {
     char ready;
@@ -154,9 +163,9 @@ static int create(const struct spec *spec) {
   close(report[1]);
   map_users(spec, pid);
   join_cgroups(spec, pid);
-  int user_namespace = open_user_namespace(pid);
-  stage_mounts(spec, user_namespace);
-  close(user_namespace);
+  struct mappings mappings = {.cell = open_user_namespace(pid), .disk = map_disk_ids(spec, start_mapping())};
+  stage_mounts(spec, mappings);
+  require_mountpoints();
   if (spec->veth) create_veth(spec, pid);
   if (write(go[1], "", 1) != 1) die("write", "go");
   await_agent(report[0], pid);
@@ -180,8 +189,9 @@ int main(int argc, char **argv) {
   if (!strcmp(command, "squash") && argc > 3) return squash(argv[2], argv + 3, (size_t)argc - 3), 0;
   if (!strcmp(command, "whiteouts")) return make_whiteouts(argv + 2), 0;
   if (!strcmp(command, "opaque")) return make_opaque(argv + 2), 0;
-  if (!strcmp(command, "relink") && argc > 2) return relink(argv[2], argv + 3), 0;
-  if (!strcmp(command, "unlink") && argc > 2) return unlink_inside(argv[2], argv + 3), 0;
+  if (!strcmp(command, "relink") && argc == 3) return relink(argv[2]), 0;
+  if (!strcmp(command, "unlink") && argc == 3) return unlink_inside(argv[2]), 0;
+  if (!strcmp(command, "names") && argc == 3) return judge_names(argv[2]), 0;
   if (!strcmp(command, "rewatch") && argc > 2) return rewatch(argv[2]), 0;
   if (!strcmp(command, "relock") && argc > 2) return relock(argv[2], argc > 3 && !strcmp(argv[3], "hold")), 0;
   if (!strcmp(command, "hostname") && argc == 4) return set_hostname(argv[3], (pid_t)parse_number(argv[2], "PID")), 0;
@@ -191,6 +201,5 @@ int main(int argc, char **argv) {
   if (strcmp(command, "create"))
     die_usage("usage: cell create|keeper|connect|disconnect|whiteouts|opaque|devices …, not", command);
   parse_options(&spec, argc - 1, argv + 1);
-  require_cell(&spec);
   return create(&spec);
 }

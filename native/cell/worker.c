@@ -2,7 +2,9 @@
  * before it comes, so that the caller waits only for the rest.
  *
  * The job comes on stdin as two blocks, each a 32-bit length and that many bytes: arguments that end
- * with NUL (see parse_options), and CRIU's request. The answer is a line on stdout:
+ * with NUL (see parse_options), and a block of blocks, which are CRIU's request, the names in its images
+ * (see names.c), and the name and content of each image that is to be another one for this job. The answer
+ * is a line on stdout:
  *
  *   done                            a dump
  *   restored PID DEV INODE BIRTH    the first process, and what the agent bound as its socket
@@ -11,18 +13,19 @@
  * End of input means that the caller is gone: an idle worker ends, a restore is called off, and a
  * dump goes on, because CRIU has code in the processes that it is working on. */
 #define _GNU_SOURCE
-#include "cell.h"
+#include "jail.h"
 #include "rpc.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <linux/mount.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -31,9 +34,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define MOST_BYTES (1 << 20)
+#define MOST_BYTES (16 << 20) /* also in keeper.c */
 #define MOST_ARGUMENTS 2048
 #define PATIENCE_MS 1000
+#define AGENT_SOCKET JAIL_STAGE "/run/agent.sock"
 #define FLAG_EXITING 4 /* the kernel's PF_EXITING, in /proc/PID/stat */
 
 struct block {
@@ -71,34 +75,29 @@ static void parse_arguments(struct spec *spec, const struct block *block) {
   parse_options(spec, argc, argv);
 }
 
-/* CRIU probes the kernel on every call unless /run is a tmpfs that keeps the answer. It lies where anybody
- * may make directories, and who can change it can have root write where it should not. */
-static void provide_run(const struct spec *spec) {
-  if (!spec->kdat) die_usage("needs --kdat", NULL);
-  int fd = open(spec->kdat, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-  struct stat info;
-  if (fd < 0 || fstat(fd, &info)) die("open", spec->kdat);
-  if (info.st_uid || info.st_mode & 022) die_usage("not a directory that only root can change", spec->kdat);
-  char own[32];
-  snprintf(own, sizeof own, "/proc/self/fd/%d", fd);
-  if (mount(own, "/run", NULL, MS_BIND, NULL)) die("bind on /run", spec->kdat);
-  close(fd);
-}
-
-/* Where CRIU builds its mounts (see preload/mount-roots.c); it goes with the namespace. */
-static void provide_workplace(void) {
-  if (mkdir(CRIU_WORKPLACE, 0755) && errno != EEXIST) die("mkdir", CRIU_WORKPLACE);
-  if (mount("tmp", CRIU_WORKPLACE, "tmpfs", 0, "size=1m,mode=0755")) die("mount tmpfs on", CRIU_WORKPLACE);
+/* The next block within another; empty at its end. */
+static struct block take_block(struct block *from) {
+  struct block block = {0};
+  if (from->length < sizeof block.length) return block;
+  memcpy(&block.length, from->bytes, sizeof block.length);
+  block.bytes = from->bytes + sizeof block.length;
+  if (block.length > from->length - sizeof block.length) die_usage("a block is longer than its job", NULL);
+  from->bytes = block.bytes + block.length;
+  from->length -= (uint32_t)sizeof block.length + block.length;
+  return block;
 }
 
 struct criu {
+  pid_t pid;
   int socket;
   int process; /* a descriptor that becomes readable when it ends */
+  int loaded;  /* has its end when CRIU is in its jail */
 };
 
-static struct criu start_criu(char **program, const char *preload) {
-  int ends[2];
+static struct criu start_criu(const struct spec *spec, char **program) {
+  int ends[2], loaded[2];
   if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends)) die("socketpair", "criu");
+  if (pipe2(loaded, O_CLOEXEC)) die("pipe2", "criu");
   pid_t pid = fork();
   if (pid < 0) die("fork", program[0]);
   if (pid == 0) {
@@ -107,7 +106,9 @@ static struct criu start_criu(char **program, const char *preload) {
     int null = open("/dev/null", O_RDWR);
     if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
       die("dup2", "/dev/null");
-    if (preload && setenv("LD_PRELOAD", preload, 1)) die("setenv", preload);
+    enter_jail(spec);
+    bound_counts();
+    if (spec->preload && setenv("LD_PRELOAD", spec->preload, 1)) die("setenv", spec->preload);
     /* Otherwise symbols are looked up during the job, in each of its processes anew. */
     if (setenv("LD_BIND_NOW", "1", 1)) die("setenv", "LD_BIND_NOW");
     char number[16];
@@ -125,37 +126,66 @@ static struct criu start_criu(char **program, const char *preload) {
     die("execv", argv[0]);
   }
   close(ends[1]);
-  struct criu criu = {.socket = ends[0], .process = (int)syscall(SYS_pidfd_open, pid, 0)};
+  close(loaded[1]);
+  struct criu criu = {
+      .pid = pid, .socket = ends[0], .process = (int)syscall(SYS_pidfd_open, pid, 0), .loaded = loaded[0]};
   if (criu.process < 0) die("pidfd_open", program[0]);
   return criu;
 }
 
-/* What CRIU restores opens the stage as the sandbox's root, which may not pass
- * through the directories above the store; it can pass through /run. */
-static void stage(const struct spec *spec, int user_namespace) {
-  stage_mounts(spec, user_namespace);
-  if (mkdir(CRIU_STAGE, 0755) && errno != EEXIST) die("mkdir", CRIU_STAGE);
-  if (mount("stage", CRIU_STAGE, NULL, MS_BIND | MS_REC, NULL)) die("bind", CRIU_STAGE);
+static struct jail open_jail(const struct criu *criu) {
+  char byte;
+  if (read(criu->loaded, &byte, 1) != 0) die("read", "criu");
+  close(criu->loaded);
+  return (struct jail){.inside = open_mounts(criu->pid), .outside = open_mounts(getpid())};
 }
 
 /* CRIU writes its log where descriptor 100 of its caller leads. */
-static void open_work_directory(const char *path) {
-  int dir = open(path, O_PATH | O_DIRECTORY);
-  if (dir < 0 || dup2(dir, WORK_DIRECTORY) < 0) die("open", path);
+static void open_work_directory(const struct jail *jail) {
+  move_to(jail->inside);
+  int dir = open(JAIL_TMP, O_PATH | O_DIRECTORY);
+  if (dir < 0 || dup2(dir, WORK_DIRECTORY) < 0) die("open", JAIL_TMP);
   close(dir);
+  move_to(jail->outside);
 }
 
-/* For preload/cgroups.c. */
-static void list_cgroups(const struct spec *spec) {
-  struct doorway groups[MOST_GROUPS];
-  size_t count = groups_to_enter(spec, groups);
-  FILE *list = fopen(CRIU_WORKPLACE "/cgroups", "we");
-  if (!list) die("create", CRIU_WORKPLACE "/cgroups");
-  for (size_t i = 0; i < count; i++) {
-    fprintf(list, "%s", groups[i].enter);
-    fprintf(list, groups[i].leave ? "\t%s\n" : "\n", groups[i].leave);
+static void replace_images(const struct jail *jail, const char *images, struct block *replacements) {
+  move_to(jail->inside);
+  while (replacements->length) {
+    struct block name = take_block(replacements), content = take_block(replacements);
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%.*s", images, (int)name.length, name.bytes);
+    replace_file(path, content.bytes, content.length);
   }
-  if (fclose(list)) die("write", CRIU_WORKPLACE "/cgroups");
+  move_to(jail->outside);
+}
+
+static void show_groups(const struct jail *jail, const struct birth *birth) {
+  for (size_t i = 0; i < birth->count; i++)
+    if (birth->groups[i].leave) show(jail, birth->groups[i].leave, 0);
+}
+
+/* For preload/first-process.c. */
+static void write_birth(const struct birth *birth) {
+  FILE *file = fopen(JAIL_BIRTH, "we");
+  if (!file) die("create", JAIL_BIRTH);
+  fprintf(file, "%u\n", birth->owner);
+  for (size_t i = 0; i < birth->count; i++) {
+    fprintf(file, "%s", birth->groups[i].enter);
+    fprintf(file, birth->groups[i].leave ? "\t%s\n" : "\n", birth->groups[i].leave);
+  }
+  if (fclose(file)) die("write", JAIL_BIRTH);
+}
+
+/* The log went into the jail; who asks why finds it in the environment's directory. */
+static void keep_log(int directory) {
+  char bytes[65536];
+  int from = open(JAIL_TMP "/restore.log", O_RDONLY | O_CLOEXEC);
+  int to = openat(directory, "restore.log", O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+  for (ssize_t n; from >= 0 && to >= 0 && (n = read(from, bytes, sizeof bytes)) > 0;)
+    if (write(to, bytes, (size_t)n) != n) break;
+  if (from >= 0) close(from);
+  if (to >= 0) close(to);
 }
 
 static struct {
@@ -181,8 +211,8 @@ static void reach_step(const char *step, pid_t pid) {
   if (!strcmp(step, "post-setup-namespaces")) set_hostname(job.spec.hostname, job.first);
   if (!strcmp(step, "pre-resume")) {
     /* Before the first restored instruction: afterwards the sandbox could have put something else there. */
-    if (statx(AT_FDCWD, job.spec.socket, AT_SYMLINK_NOFOLLOW, STATX_INO | STATX_BTIME, &job.socket))
-      die("statx", job.spec.socket);
+    if (statx(AT_FDCWD, AGENT_SOCKET, AT_SYMLINK_NOFOLLOW, STATX_INO | STATX_BTIME, &job.socket))
+      die("statx", AGENT_SOCKET);
     if (job.spec.hold) set_frozen(job.spec.cgroups[0], true);
   }
   /* They run, and CRIU has let go of all of them: its own end takes longer. */
@@ -247,19 +277,70 @@ static void end_orphans(void) {
   } while (waitpid(-1, NULL, 0) > 0);
 }
 
-/* The descriptor that holds it, -1 without one. */
 static int take_lock(const char *directory) {
-  if (!directory) return -1;
   int fd = open(directory, O_RDONLY | O_DIRECTORY);
   if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB)) die("lock", directory);
   return fd;
 }
 
-/* The lock goes first: who reads this may dump into the same directory at once. */
-static int say_dumped(int lock) {
-  close(lock);
+static void ask(struct criu criu, const struct block *request) {
+  if (send(criu.socket, request->bytes, request->length, MSG_NOSIGNAL) != (ssize_t)request->length)
+    die("send", "criu");
+}
+
+static int fail(const struct answer *answer, bool answered) {
+  printf("failed %s\n", answered ? answer->message : "criu went away");
+  return 1;
+}
+
+static int dump(struct criu criu, const struct jail *jail, const struct block *request) {
+  int lock = take_lock(job.spec.images);
+  show(jail, job.spec.images, MOUNT_ATTR_NOEXEC);
+  ask(criu, request);
+  struct answer answer = {0};
+  bool answered = converse(criu, &answer);
+  if (!answered || !answer.success) return fail(&answer, answered);
+  close(lock); /* first: who reads this may dump into the same directory at once */
   printf("done\n");
   return 0;
+}
+
+struct mapping_holders {
+  pid_t cell, disk;
+};
+
+static int restore(struct criu criu, const struct jail *jail, struct mapping_holders holders,
+                   const struct block *request, struct block *rest) {
+  require_cell(&job.spec);
+  struct block names = take_block(rest);
+  show(jail, job.spec.images, MOUNT_ATTR_NOEXEC | MOUNT_ATTR_RDONLY);
+  replace_images(jail, job.spec.images, rest);
+  open_work_directory(jail);
+  ask(criu, request); /* while we do the rest it gets ready; before it makes a process, it waits for an answer */
+  struct mappings mappings = {map_cell_ids(&job.spec, holders.cell), map_disk_ids(&job.spec, holders.disk)};
+  struct doorway groups[MOST_GROUPS];
+  struct birth birth = {.owner = job.spec.id_base, .count = groups_to_enter(&job.spec, groups), .groups = groups};
+  show_groups(jail, &birth);
+  stage_mounts(&job.spec, mappings); /* it goes to the environment's directory */
+  require_mountpoints();
+  check_names(names.bytes, names.length);
+  int directory = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  show_stage(jail);
+  write_birth(&birth);
+  struct answer answer = {0};
+  bool answered = converse(criu, &answer);
+  if (answered && answer.success) return 0;
+  end_orphans();
+  keep_log(directory);
+  return fail(&answer, answered);
+}
+
+/* A worker whose CRIU did not even start is of no use. */
+static void await_job(struct criu criu) {
+  struct pollfd either[] = {{.fd = STDIN_FILENO, .events = POLLIN}, {.fd = criu.process, .events = POLLIN}};
+  while (poll(either, 2, -1) < 0)
+    if (errno != EINTR) die("poll", "job");
+  if (either[1].revents) _exit(1);
 }
 
 int run_worker(const struct spec *prepared, char **program) {
@@ -267,29 +348,15 @@ int run_worker(const struct spec *prepared, char **program) {
   signal(SIGPIPE, SIG_IGN);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   enter_private_mounts();
-  provide_run(prepared);
-  provide_workplace();
-  struct criu criu = start_criu(program, prepared->preload);
-  int user_namespace = mapping_namespace(prepared);
-  struct block arguments = read_block(), request = read_block();
+  struct criu criu = start_criu(prepared, program);
+  struct mapping_holders holders = {start_mapping(), start_mapping()};
+  await_job(criu);
+  struct block arguments = read_block(), work = read_block();
   job.spec = *prepared;
   parse_arguments(&job.spec, &arguments);
-  int lock = take_lock(job.spec.lock);
-  bool restores = job.spec.layer_count > 0;
-  if (restores) {
-    require_cell(&job.spec);
-    open_work_directory(job.spec.env);
-  }
-  if (send(criu.socket, request.bytes, request.length, MSG_NOSIGNAL) != (ssize_t)request.length)
-    die("send", "criu");
-  if (restores) { /* meanwhile it gets ready; before it makes a process, it waits for an answer */
-    stage(&job.spec, user_namespace);
-    list_cgroups(&job.spec);
-  }
-  struct answer answer = {0};
-  bool answered = converse(criu, &answer);
-  if (answered && answer.success) return restores ? 0 : say_dumped(lock);
-  if (restores) end_orphans();
-  printf("failed %s\n", answered ? answer.message : "criu went away");
-  return 1;
+  if (!job.spec.images) die_usage("needs --images", NULL);
+  struct jail jail = open_jail(&criu);
+  for (size_t i = 0; i < job.spec.cgroup_count; i++) show(&jail, job.spec.cgroups[i], 0);
+  struct block request = take_block(&work);
+  return job.spec.layer_count ? restore(criu, &jail, holders, &request, &work) : dump(criu, &jail, &request);
 }

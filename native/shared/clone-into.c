@@ -3,7 +3,10 @@
 
 #include <fcntl.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+#define UNCHANGED (-1)
 
 /* 0 stands for the thread that writes it. */
 static int go_to(const char *tasks) {
@@ -31,20 +34,33 @@ static size_t enter(const struct doorway *groups, size_t count, int *unified) {
   return count;
 }
 
-long clone_into(const struct doorway *groups, size_t count, const struct clone_args *args, size_t size,
-                clone_call *clone3) {
+/* The maker of a namespace is the effective user; files are still opened as root, by the child as well until
+ * it takes its own ids. */
+static long clone_as(uid_t owner, struct clone_args *args, size_t size, clone_call *clone3) {
+  if (syscall(SYS_setresuid, UNCHANGED, owner, UNCHANGED)) return -1;
+  syscall(SYS_setfsuid, 0);
+  long pid = clone3(args, size);
+  if (pid != 0) syscall(SYS_setresuid, UNCHANGED, 0, UNCHANGED);
+  return pid;
+}
+
+long clone_into(const struct birth *birth, const struct clone_args *args, size_t size, clone_call *clone3,
+                int *is_there) {
   struct clone_args wider = {0}, plain = {0};
   if (size > sizeof plain) size = sizeof plain;
   memcpy(&plain, args, size);
   wider = plain;
   int unified = -1;
-  size_t entered = enter(groups, count, &unified);
+  size_t entered = enter(birth->groups, birth->count, &unified);
   if (unified >= 0) {
     wider.flags |= CLONE_INTO_CGROUP;
     wider.cgroup = (__u64)unified;
   }
-  long pid = entered == count ? clone3(&wider, sizeof wider) : -1;
-  if (pid != 0) go_back(groups, entered);
+  *is_there = 1;
+  long pid = entered == birth->count ? clone_as(birth->owner, &wider, sizeof wider, clone3) : -1;
+  if (pid != 0) go_back(birth->groups, entered);
   if (unified >= 0) close(unified);
-  return pid >= 0 ? pid : clone3(&plain, size);
+  if (pid >= 0) return pid;
+  *is_there = 0;
+  return clone_as(birth->owner, &plain, size, clone3);
 }

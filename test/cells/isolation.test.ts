@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
+import type { Environment } from '../../src/index.ts'
 import { hostPids, statusField } from '../support/cell-processes.ts'
 import { environmentPlaces } from '../support/environment-places.ts'
 import { systemCall } from '../support/system-call.ts'
@@ -182,10 +183,18 @@ describe('nothing of the process that made it is passed on', () => {
 })
 
 describe('users inside are others on the host', () => {
-  test('root inside is not root outside', async () => {
-    for (const pid of hostPids(home, env)) {
-      expect(statusField(pid, 'Uid').split('\t')).toEqual(Array(4).fill('1000000'))
+  test('root inside is not root outside, and nobody in another environment', async () => {
+    const rootOf = (of: Environment) => {
+      const ids = hostPids(home, of).flatMap((pid) => statusField(pid, 'Uid').split('\t'))
+      return [...new Set(ids)]
     }
+    const [own = '', ...others] = rootOf(env)
+    expect(others).toEqual([])
+    expect(Number(own)).toBeGreaterThanOrEqual(1_000_000 + 65_536)
+    const neighbour = await fp.create()
+    const [theirs = ''] = rootOf(neighbour)
+    expect(Math.abs(Number(theirs) - Number(own))).toBeGreaterThanOrEqual(65_536)
+    await neighbour.remove()
   })
 
   test('files made inside belong to shifted ids on the disk', async () => {

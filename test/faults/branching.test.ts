@@ -60,7 +60,7 @@ describe('CRIU killed half-way', () => {
       await using fp = await home.open()
       const env = await fp.create()
       await startCounting(env)
-      const kill = killCriu(home, 'dump', hasWritten(home, mb * 1e6))
+      const kill = killCriu('dump', hasWritten(home, mb * 1e6))
       expect(await failureOf(env.snapshot())).toBeInstanceOf(BackendError)
       await kill
       await expectCounting(env)
@@ -77,7 +77,7 @@ describe('CRIU killed half-way', () => {
     const env = await fp.create()
     const base = await env.snapshot()
     await startCounting(env)
-    const kill = killCriu(home, 'dump', whenPassed(ms))
+    const kill = killCriu('dump', whenPassed(ms))
     expect(await failureOf(env.snapshot())).toBeInstanceOf(ForkpointError)
     await kill
     // Whether CRIU had the agent in its hands shows when the agent runs again, not before.
@@ -101,7 +101,7 @@ describe('CRIU killed half-way', () => {
       const taken = await env.snapshot()
       await env.exec('later=yes')
       const before = criusDirectories()
-      const kill = killCriu(home, 'restore', whenPassed(ms))
+      const kill = killCriu('restore', whenPassed(ms))
       expect(await failureOf(env.restore(taken))).toBeInstanceOf(BackendError)
       await kill
       expect((await env.exec('echo $later')).stdout).toBe('yes\n')
@@ -119,7 +119,7 @@ describe('CRIU killed half-way', () => {
     await startCounting(env)
     await env.exec('for i in $(seq 100); do sleep 1000 & done')
     const taken = await env.snapshot()
-    const kill = killTraced(home, 'restore')
+    const kill = killTraced('restore')
     expect(await failureOf(env.restore(taken))).toBeInstanceOf(BackendError)
     await kill
     await expectCounting(env)
@@ -132,7 +132,7 @@ describe('CRIU killed half-way', () => {
     await using fp = await home.open()
     const env = await fp.create({ net: 'nat' })
     await startCounting(env)
-    const kill = killCriu(home, 'restore', whenPassed(3))
+    const kill = killCriu('restore', whenPassed(3))
     expect(await failureOf(env.snapshot())).toBeInstanceOf(BackendError)
     await kill
     expect((await env.exec('ip route show default')).stdout).toContain('eth0')
@@ -146,7 +146,7 @@ describe('CRIU killed half-way', () => {
     const env = await fp.create()
     await startCounting(env)
     const taken = await env.snapshot()
-    const kill = killCriu(home, 'restore', whenPassed(0))
+    const kill = killCriu('restore', whenPassed(0))
     const forks = await taken.fork(3)
     await kill
     expect(forks).toHaveLength(2)
@@ -160,7 +160,7 @@ describe('CRIU killed half-way', () => {
     const env = await fp.create()
     await startCounting(env)
     const taken = await env.snapshot()
-    const kill = killCriu(home, 'restore', whenPassed(0))
+    const kill = killCriu('restore', whenPassed(0))
     expect(await failureOf(taken.fork(3, { atomic: true }))).toBeInstanceOf(BackendError)
     await kill
     expect(await fp.list()).toHaveLength(1)
@@ -191,7 +191,7 @@ describe('an environment whose agent is killed', () => {
     await startCounting(env)
     await env.exec('for i in $(seq 100); do sleep 1000 & done')
     await env.snapshot()
-    const kill = killTraced(home, 'dump', agentPid(home, env))
+    const kill = killTraced('dump', agentPid(home, env))
     expect(await failureOf(env.snapshot())).toBeInstanceOf(ForkpointError)
     await kill
     await expect.poll(() => env.refresh().status, patiently).toBe('dead')

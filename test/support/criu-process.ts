@@ -1,26 +1,21 @@
-import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { setImmediate as immediately, setTimeout as sleep } from 'node:timers/promises'
 import type { TestHome } from './test-home.ts'
 
-/** Kills the CRIU that works on this home, as soon as `isTime`. */
+/** Kills the CRIU that works for this process, as soon as `isTime`. */
 export async function killCriu(
-  home: TestHome,
   doing: 'dump' | 'restore',
   isTime: (sinceMs: number) => boolean,
 ): Promise<void> {
-  const pid = await appeared(home, doing)
+  const pid = await appeared(doing)
   const began = performance.now()
   while (!isTime(performance.now() - began)) await sleep(1)
   process.kill(pid, 'SIGKILL')
 }
 
 /** Kills a process, what CRIU restores if none is given, at a moment at which CRIU traces it. */
-export async function killTraced(
-  home: TestHome,
-  doing: 'dump' | 'restore',
-  given?: number,
-): Promise<void> {
-  const criu = await appeared(home, doing)
+export async function killTraced(doing: 'dump' | 'restore', given?: number): Promise<void> {
+  const criu = await appeared(doing)
   for (;;) {
     const pid = given ?? childrenOf(criu)[0]
     if (pid !== undefined && read(`/proc/${pid}/status`).includes(`TracerPid:\t${criu}\n`)) {
@@ -34,10 +29,10 @@ export async function killTraced(
   }
 }
 
-async function appeared(home: TestHome, doing: string): Promise<number> {
+async function appeared(doing: string): Promise<number> {
   const deadline = Date.now() + 20_000
   for (;;) {
-    const pid = findCriu(home, doing)
+    const pid = findCriu(doing)
     if (pid !== undefined) return pid
     if (Date.now() > deadline) throw new Error(`no criu ${doing} was seen`)
     await immediately()
@@ -58,12 +53,11 @@ function sizesOf(snapshot: string): number {
 }
 
 /** The one that a worker of this process's keeper runs; CRIU says in its arguments what it is doing. */
-function findCriu(home: TestHome, doing: string): number | undefined {
+function findCriu(doing: string): number | undefined {
   const workers = childrenOf(process.pid).flatMap(childrenOf)
-  return workers.flatMap(childrenOf).find((pid) => {
-    const isDoing = read(`/proc/${pid}/cmdline`).includes(`${doing} --rpc`)
-    return isDoing && workingDirectory(pid).startsWith(`${home.path}/`)
-  })
+  return workers
+    .flatMap(childrenOf)
+    .find((pid) => read(`/proc/${pid}/cmdline`).includes(`${doing} --rpc`))
 }
 
 function childrenOf(pid: number): number[] {
@@ -78,14 +72,6 @@ function threadsOf(pid: number): string[] {
     return readdirSync(`/proc/${pid}/task`)
   } catch {
     return []
-  }
-}
-
-function workingDirectory(pid: number): string {
-  try {
-    return readlinkSync(`/proc/${pid}/cwd`)
-  } catch {
-    return ''
   }
 }
 

@@ -23,7 +23,7 @@ test('a snapshot that fails after everything was taken leaves nothing to be noti
   const base = await env.snapshot()
   await run(env, 'echo 2 >> pair; echo line >&6')
   const before = await run(env, look)
-  const killed = killCriu(home, 'restore', whenPassed(0))
+  const killed = killCriu('restore', whenPassed(0))
   await expect(env.snapshot()).rejects.toBeInstanceOf(BackendError)
   await killed
   expect(env.head).toBe(base.id)
@@ -50,7 +50,7 @@ test('also where a tree inside is deeper than a path can be long', { retry: 5 },
   await env.snapshot()
   await env.files.write('/root/nesting.py', nesting)
   await run(env, 'echo 2 >> pair; python3 /root/nesting.py')
-  const killed = killCriu(home, 'restore', whenPassed(0))
+  const killed = killCriu('restore', whenPassed(0))
   await expect(env.snapshot()).rejects.toThrow('criu restore failed')
   await killed
   expect(await run(env, 'cat twin; stat -c "%n %h" pair twin')).toBe('1\n2\npair 2\ntwin 2')

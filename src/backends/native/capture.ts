@@ -27,6 +27,7 @@ import type { EnvironmentPlaces } from './places.ts'
 import { removeTree } from './remove-tree.ts'
 import { repairImages } from './repair-images.ts'
 import { copyUpper, seal, unseal } from './seal.ts'
+import { settleNames } from './settle-names.ts'
 import { refuseTraced } from './traced.ts'
 
 /** What a snapshot is made of, as the store keeps it. */
@@ -94,6 +95,7 @@ export async function capture(
     ),
   ])
   const memory = await watch.measure('surgery', async () => {
+    await settleNames(images, instance.process.pid)
     await nameLinkRemaps(images, instance.process.pid)
     await repairImages(images)
     const from = places.slot(id, instance.slot).pages

@@ -1,10 +1,11 @@
+import type { IdRange } from './id-ranges.ts'
 import { nativeProgram } from './native-program.ts'
-import { mustRun } from './run-tool.ts'
+import { mustRun, type ToolOptions } from './run-tool.ts'
 
 /** A read-only layer of an environment's root. */
 export interface Layer {
   readonly path: string
-  /** `host`: files carry host ids and are mounted idmapped; `cell`: ids are already shifted */
+  /** `host`: files have the host's ids; `cell`: those that files of every cell have on disk */
   readonly ids: 'host' | 'cell'
 }
 
@@ -24,7 +25,9 @@ export interface CellSpec {
   /** topmost first */
   readonly layers: readonly Layer[]
   readonly hostname: string
-  readonly ids: { readonly base: number; readonly count: number }
+  readonly ids: IdRange
+  /** the first of the ids that its files have on disk */
+  readonly diskIds: number
   /** cgroups that the first process joins */
   readonly cgroups: readonly string[]
   readonly noNewPrivs: boolean
@@ -41,6 +44,7 @@ export function cellArguments(spec: CellSpec): string[] {
   const args = ['--env', spec.dir, '--dev', spec.dev, '--hostname', spec.hostname]
   args.push('--pages', spec.pages)
   args.push('--id-base', String(spec.ids.base), '--id-count', String(spec.ids.count))
+  args.push('--disk-base', String(spec.diskIds))
   for (const layer of spec.layers) args.push('--layer', `${layer.ids}:${layer.path}`)
   for (const dir of spec.cgroups) args.push('--cgroup', dir)
   if (spec.noNewPrivs) args.push('--no-new-privs')
@@ -51,6 +55,10 @@ export function cellArguments(spec: CellSpec): string[] {
   return args
 }
 
-export function runCell(doing: string, args: readonly string[]): Promise<string> {
-  return mustRun(doing, nativeProgram('cell'), args)
+export function runCell(
+  doing: string,
+  args: readonly string[],
+  options?: ToolOptions,
+): Promise<string> {
+  return mustRun(doing, nativeProgram('cell'), args, options)
 }

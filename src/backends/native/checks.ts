@@ -121,7 +121,7 @@ async function checkCells(machine: Machine): Promise<Check[]> {
     checks.push({ name: 'cell', status: 'ok', found: `made, and its shell answers, in ${made}` })
     checks.push(
       await probe('criu', async () => {
-        const version = await criuVersion(findCriu(machine.native.settings))
+        const version = await criuVersion(findCriu(machine.native.settings).command)
         const from = performance.now()
         const copy = newEnvironmentId()
         const answer = await machine.native.exclusively(`env:${copy}`, 'doctor', () =>

@@ -29,7 +29,7 @@ const ignoreCgroups = 0
 const skipNetworkLock = 3
 const cloneNewNet = 0x40000000
 /** Where `cell worker` shows CRIU the mounts it made, and the directory for its log. */
-const stage = '/run/stage'
+const stage = '/stage'
 const workDirectory = 100
 
 /** The mounts that are ours to provide, by the name CRIU's images know them. */

@@ -1,4 +1,5 @@
-import type { CriuCommand } from './criu.ts'
+import type { Criu } from './criu.ts'
+import type { ReplacedImage } from './images/replaced-images.ts'
 import { type Ended, keeperDismiss, keeperJob, keeperPrepare } from './keeper.ts'
 import { nativeProgram } from './native-program.ts'
 import { makeOwnDirectory } from './own-directory.ts'
@@ -14,6 +15,10 @@ export interface Job {
   readonly args: readonly string[]
   /** CRIU's own request */
   readonly request: Uint8Array
+  /** what a restore must find below the environment's root, or not at all */
+  readonly names?: Buffer
+  /** images that are other ones for this job */
+  readonly replaced?: readonly ReplacedImage[]
 }
 
 /** CRIU processes that are loaded ahead of the jobs they will do, one each. */
@@ -25,21 +30,29 @@ export interface CriuWorkers {
   dismiss(): void
 }
 
-export function criuWorkers(
-  criu: () => CriuCommand,
-  ids: { readonly base: number; readonly count: number },
-): CriuWorkers {
-  let command: CriuCommand | undefined
+export function criuWorkers(find: () => Criu): CriuWorkers {
+  let criu: Criu | undefined
   const prepare = (count: number): void => {
-    command ??= criu()
+    criu ??= find()
     makeOwnDirectory(kernelData)
-    const words = ['worker', '--kdat', kernelData, '--id-base', String(ids.base)]
-    words.push('--id-count', String(ids.count), '--preload', nativeProgram('preload.so'))
-    keeperPrepare([...words, '--', ...command], count)
+    const library = nativeProgram('preload.so')
+    const shown = [...criu.files, library].flatMap((path) => ['--show', path])
+    const words = ['worker', '--kdat', kernelData, '--preload', library, ...shown]
+    keeperPrepare([...words, '--', ...criu.command], count)
   }
   return {
     prepare,
-    run: (job) => keeperJob(job.args, job.request),
+    run: ({ args, request, names = Buffer.alloc(0), replaced = [] }) => {
+      const images = replaced.flatMap(({ name, content }) => [Buffer.from(name), content])
+      return keeperJob(args, Buffer.concat([request, names, ...images].flatMap(block)))
+    },
     dismiss: keeperDismiss,
   }
+}
+
+/** As a worker reads it: the length, and the bytes. */
+function block(bytes: Uint8Array): Uint8Array[] {
+  const length = Buffer.alloc(4)
+  length.writeUInt32LE(bytes.length)
+  return [length, bytes]
 }

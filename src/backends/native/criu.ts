@@ -3,24 +3,41 @@ import { join } from 'node:path'
 import type { SocketIdentity } from '../../agent/socket.ts'
 import { PrerequisiteError } from '../../model/errors.ts'
 import type { Settings } from '../../model/settings.ts'
+import { readFile } from '../../system/quick-fs.ts'
 import { type CellSpec, cellArguments } from './cell.ts'
 import { criuFailure } from './criu-failure.ts'
 import { dumpRequest, restoreRequest } from './criu-request.ts'
 import type { CriuWorkers } from './criu-workers.ts'
+import { usedNames } from './images/names.ts'
+import { replacedImages } from './images/replaced-images.ts'
 import { runTool } from './run-tool.ts'
 
 /** How CRIU is started: its own loader and libraries come before it. */
 export type CriuCommand = readonly [program: string, ...args: string[]]
 
-export function findCriu(settings: Pick<Settings, 'criu' | 'runtime'>): CriuCommand {
-  if (settings.criu !== null) return [settings.criu]
-  const description = join(settings.runtime, 'criu/exec.json')
+export interface Criu {
+  readonly command: CriuCommand
+  /** what it needs of the host's files to run */
+  readonly files: readonly string[]
+}
+
+/** Where a CRIU of the system has its libraries. */
+const systemFiles = ['/usr', '/lib', '/lib64', '/bin', '/sbin', '/etc/ld.so.cache']
+
+export function findCriu(settings: Pick<Settings, 'criu' | 'runtime'>): Criu {
+  if (settings.criu !== null) {
+    const files = [...systemFiles.filter((path) => existsSync(path)), settings.criu]
+    return { command: [settings.criu], files }
+  }
+  const directory = join(settings.runtime, 'criu')
+  const description = join(directory, 'exec.json')
   if (!existsSync(description)) {
     throw new PrerequisiteError(`the private CRIU is not installed in ${settings.runtime}`, {
       remedy: 'run `forkpoint doctor --fix`, or set `criu` to the path of CRIU 4.2 or newer',
     })
   }
-  return (JSON.parse(readFileSync(description, 'utf8')) as { argv: CriuCommand }).argv
+  const { argv } = JSON.parse(readFileSync(description, 'utf8')) as { argv: CriuCommand }
+  return { command: argv, files: [directory] }
 }
 
 export async function criuVersion(criu: CriuCommand): Promise<string> {
@@ -39,7 +56,7 @@ export interface Dump {
 /** Dumps a frozen environment. */
 export async function dump(workers: CriuWorkers, { pid, images, cgroup }: Dump): Promise<void> {
   const { stdout, stderr } = await workers.run({
-    args: ['--lock', images],
+    args: ['--images', images, '--cgroup', cgroup],
     request: dumpRequest({ pid, images, cgroup }),
   })
   if (stdout !== 'done\n') throw await criuFailure('dump', join(images, 'dump.log'), stderr)
@@ -47,8 +64,6 @@ export async function dump(workers: CriuWorkers, { pid, images, cgroup }: Dump):
 
 export interface Restore {
   readonly images: string
-  /** the agent's socket, as the host sees it */
-  readonly socket: string
   /** `frozen`: nothing of it runs until its cgroup is thawed */
   readonly start: 'running' | 'frozen'
 }
@@ -62,11 +77,15 @@ export interface Restored {
 export async function restore(
   workers: CriuWorkers,
   cell: CellSpec,
-  { images, socket, start }: Restore,
+  { images, start }: Restore,
 ): Promise<Restored> {
-  const args = [...cellArguments(cell), '--socket', socket]
+  const args = [...cellArguments(cell), '--images', images]
   if (start === 'frozen') args.push('--hold')
-  const { stdout, stderr } = await workers.run({ args, request: restoreRequest(images) })
+  const { stdout, stderr } = await workers.run({
+    ...{ args, request: restoreRequest(images) },
+    names: usedNames(await readFile(join(images, 'files.img'))),
+    replaced: await replacedImages(images, cell.ids),
+  })
   const [state, pid, dev = '', ino = '', birthtimeNs = ''] = stdout.trim().split(' ')
   if (state !== 'restored')
     throw await criuFailure('restore', join(cell.dir, 'restore.log'), stderr)

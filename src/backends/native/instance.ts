@@ -4,6 +4,7 @@ import type { Instance } from '../../model/environment.ts'
 import { BackendError } from '../../model/errors.ts'
 import { identify, isAlive, type ProcessIdentity } from '../../system/process-identity.ts'
 import type { CellNet, Layer } from './cell.ts'
+import type { IdRange } from './id-ranges.ts'
 
 /** A live cell, as the store keeps it. */
 export interface NativeInstance {
@@ -13,6 +14,8 @@ export interface NativeInstance {
   /** the agent, as the host sees it */
   readonly process: ProcessIdentity
   readonly socket: SocketIdentity
+  /** those of its processes, as the host sees them; absent: it began when all environments had the same */
+  readonly ids?: IdRange
   readonly net: CellNet | null
   readonly layers: readonly Layer[]
 }
@@ -27,13 +30,14 @@ export function toRecord(instance: NativeInstance): Instance {
     slot: instance.slot,
     process: { ...instance.process },
     socket: { dev: String(dev), ino: String(ino), birthtimeNs: String(birthtimeNs) },
+    ...(instance.ids && { ids: { ...instance.ids } }),
     net: instance.net && { ...instance.net },
     layers: instance.layers.map((layer) => ({ ...layer })),
   }
 }
 
 export function fromRecord(record: Instance): NativeInstance {
-  const { slot, process, socket, net, layers } = record as unknown as Omit<
+  const { slot, process, socket, ids, net, layers } = record as unknown as Omit<
     NativeInstance,
     'socket'
   > & {
@@ -43,6 +47,7 @@ export function fromRecord(record: Instance): NativeInstance {
     kind: 'native',
     slot,
     process,
+    ...(ids && { ids }),
     net,
     layers,
     socket: {

@@ -27,13 +27,18 @@ interface Keeper {
 let current: Keeper | undefined
 let lastId = 0
 
+export interface KeptOptions {
+  readonly input?: string | Buffer
+  readonly signal?: AbortSignal | undefined
+}
+
 /** Runs a program to its end; the signal kills it. */
 export async function keeperRun(
   words: readonly string[],
-  { input = '', signal }: { readonly input?: string; readonly signal?: AbortSignal | undefined },
+  { input = '', signal }: KeptOptions,
 ): Promise<Ended> {
   signal?.throwIfAborted()
-  const ended = ask('run', words, Buffer.from(input))
+  const ended = ask('run', words, typeof input === 'string' ? Buffer.from(input) : input)
   const id = lastId
   const kill = () => current && send(current, 'kill', id)
   signal?.addEventListener('abort', kill)

@@ -9,6 +9,7 @@ import { restore } from './criu.ts'
 import { type Attributes, makeDirectories, writeIdentity } from './environment-directory.ts'
 import { linksOfOthers, writeGivenLink } from './given-links.ts'
 import { explained } from './host-failures.ts'
+import { takeIds } from './id-ranges.ts'
 import { lostLocksOf } from './images/lost-locks.ts'
 import { agentListening, type NativeInstance } from './instance.ts'
 import { ensureDevices } from './layers.ts'
@@ -48,6 +49,7 @@ export async function launch(native: Native, spec: Launch): Promise<NativeInstan
   const making = 'making the directories of an environment'
   const slot = spec.slot ?? (await explained(making, () => takeSlot(places, spec.id)))
   const place = places.slot(spec.id, slot)
+  const ids = await explained(making, async () => takeIds(settings.ids, place.dir))
   const group = cgroupName(spec.id, slot)
   const roomy = spec.images === null ? spec.limits : withHelpers(spec.limits)
   const cgroups = await makeCgroups(layout, places.key, group, roomy)
@@ -62,11 +64,12 @@ export async function launch(native: Native, spec: Launch): Promise<NativeInstan
   const start = (net: CellNet | null): Promise<Agent> => {
     const cell: CellSpec = {
       ...{ dir: place.dir, dev, pages: place.pages, layers: spec.layers, cgroups, net },
-      ...{ hostname: spec.identity.hostname, ids: settings.ids, noNewPrivs: settings.noNewPrivs },
+      ...{ hostname: spec.identity.hostname, ids, diskIds: settings.ids.base },
+      noNewPrivs: settings.noNewPrivs,
     }
     return spec.images === null
       ? startCell(place, cell, spec)
-      : restoreCell(native, place, cell, { ...spec, images: spec.images })
+      : restoreCell(native, cell, { ...spec, images: spec.images })
   }
   const { agent, net } = await linked(native, spec, place, start)
   const { pids } = spec.limits
@@ -74,7 +77,7 @@ export async function launch(native: Native, spec: Launch): Promise<NativeInstan
     await setLimits(layout, places.key, group, { pids })
   }
   killPoint('launch:alive')
-  return { kind: 'native', slot, ...agent, net, layers: spec.layers }
+  return { kind: 'native', slot, ...agent, ids, net, layers: spec.layers }
 }
 
 /** CRIU's own processes inside come on top of what is restored, which may be all that is allowed. */
@@ -127,13 +130,12 @@ async function startCell(
 
 async function restoreCell(
   native: Native,
-  place: EnvironmentPlaces,
   cell: CellSpec,
   { images, start = 'running', check }: Launch & { readonly images: string },
 ): Promise<Agent> {
   const lostLocks = await lostLocksOf(images)
   const restoring = restore(native.workers, cell, {
-    ...{ images, socket: place.socket },
+    images,
     start: lostLocks.length > 0 ? 'frozen' : start,
   })
   const [checked] = await Promise.allSettled([check?.(), restoring])

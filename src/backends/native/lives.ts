@@ -6,6 +6,7 @@ import { isAlive } from '../../system/process-identity.ts'
 import type { Remnant } from '../backend.ts'
 import { cgroupNames, removeCgroups } from './cgroup.ts'
 import { givenLinks } from './given-links.ts'
+import { giveBackIds } from './id-ranges.ts'
 import { fromRecord } from './instance.ts'
 import { connectAgain, forget, interfaceName, removeInterface } from './nat.ts'
 import type { Native } from './native.ts'
@@ -14,8 +15,10 @@ import { removeTree } from './remove-tree.ts'
 
 /** Ends one life of an environment. */
 export async function endSlot(native: Native, id: EnvironmentId, slot: number): Promise<void> {
+  const { dir } = native.places.slot(id, slot)
   await removeCgroups(native.cgroups(id, slot))
-  await removeTree(native.places.slot(id, slot).dir)
+  giveBackIds(dir)
+  await removeTree(dir)
   // Fails as long as another life has a directory there.
   await rmdir(native.places.env(id)).catch(() => {})
 }
@@ -38,7 +41,10 @@ export async function retire(
 export async function destroy(native: Native, id: EnvironmentId): Promise<void> {
   const { nat, places } = native
   const slots = await slotsOf(native, id)
-  for (const slot of slots) await removeCgroups(native.cgroups(id, slot))
+  for (const slot of slots) {
+    await removeCgroups(native.cgroups(id, slot))
+    giveBackIds(places.slot(id, slot).dir)
+  }
   killPoint('remove:processes')
   const links = givenLinks(places, id)
   if (links.length > 0) {

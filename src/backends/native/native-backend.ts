@@ -21,6 +21,7 @@ import { attributesOf, writeIdentity } from './environment-directory.ts'
 import { flush } from './flush.ts'
 import { freeze, isFrozen, thaw, wakeFrozen } from './freezer.ts'
 import { explained, tellingFull } from './host-failures.ts'
+import { giveBackAbandonedIds } from './id-ranges.ts'
 import { imagesFor } from './image-variants.ts'
 import { fromRecord, toRecord } from './instance.ts'
 import { raiseKernelLimits } from './kernel-limits.ts'
@@ -208,6 +209,7 @@ export function nativeBackend(context: BackendContext): Backend {
       await exclusively('net', 'removing NAT', () => removeNat(nat))
       killPoint('remove:nat')
       await removeHomeCgroups(layout, places.key)
+      giveBackAbandonedIds()
       if (left !== 'nothing') return
       native.workers.dismiss()
       await discardVolume(places)

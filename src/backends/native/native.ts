@@ -27,7 +27,7 @@ export function openNative({ settings, exclusively }: BackendContext): Native {
   return {
     ...{ settings, exclusively, places, layout },
     nat: natNames(places.key),
-    workers: criuWorkers(() => findCriu(settings), settings.ids),
+    workers: criuWorkers(() => findCriu(settings)),
     mask: [...settings.mask, places.home],
     cgroups: (id, slot) => cgroupDirs(layout, places.key, cgroupName(id, slot)),
   }

@@ -2,7 +2,7 @@ import { BackendError, PrerequisiteError } from '../../model/errors.ts'
 import { type Ended, keeperRun } from './keeper.ts'
 
 export interface ToolOptions {
-  readonly input?: string
+  readonly input?: string | Buffer
   /** kills the program */
   readonly signal?: AbortSignal | undefined
 }

@@ -25,6 +25,7 @@ export const fileEntry = schema({
   tfd: [12, 'message', 'optional'],
   ify: [13, 'message', 'optional'],
   ffy: [14, 'message', 'optional'],
+  usk: [16, 'message', 'optional'],
 })
 
 export const regFileEntry = schema({
@@ -33,7 +34,7 @@ export const regFileEntry = schema({
   /** uint64 to CRIU; up to 2^63 - 1, which is more than a number can count to */
   pos: [3, 'int64'],
   fown: [5, 'message', 'optional'],
-  name: [6, 'string'],
+  name: [6, 'name'],
   mntId: [7, 'sint32', 'optional'],
   size: [8, 'uint64', 'optional'],
   mode: [10, 'uint32', 'optional'],
@@ -76,7 +77,15 @@ export const fanotifyMarkEntry = schema({ ie: [7, 'message', 'optional'] })
 export const fanotifyInodeMarkEntry = schema({ fHandle: [2, 'message'] })
 
 /** a file handle, and where it leads if CRIU knows */
-export const fhEntry = schema({ path: [4, 'string', 'optional'] })
+export const fhEntry = schema({ path: [4, 'name', 'optional'] })
+
+export const unixSkEntry = schema({
+  /** as the program gave it to bind, with whatever comes after its end; abstract if it begins with NUL */
+  name: [11, 'name'],
+  /** the directory that a relative one is in */
+  nameDir: [14, 'name', 'optional'],
+  deleted: [15, 'bool', 'optional'],
+})
 
 /** filelocks.img */
 export const fileLockEntry = schema({
@@ -95,8 +104,28 @@ export const remapFilePathEntry = schema({
   remapType: [3, 'uint32', 'optional'],
 })
 
+/** ghost-file-ID.img begins with it: a file that was deleted and is still open */
+export const ghostFileEntry = schema({ mode: [3, 'uint32'] })
+
 /** mountpoints-ID.img */
-export const mntEntry = schema({ mntId: [2, 'uint32'], mountpoint: [7, 'string'] })
+export const mntEntry = schema({
+  mntId: [2, 'uint32'],
+  /** as of mount(2) */
+  flags: [5, 'uint32'],
+  mountpoint: [7, 'name'],
+})
+
+/** userns-ID.img */
+export const usernsEntry = schema({
+  uidMap: [1, 'message', 'repeated'],
+  gidMap: [2, 'message', 'repeated'],
+})
+
+export const uidGidExtent = schema({
+  first: [1, 'uint32'],
+  lowerFirst: [2, 'uint32'],
+  count: [3, 'uint32'],
+})
 
 /** mm-PID.img */
 export const mmEntry = schema({

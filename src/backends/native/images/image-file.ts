@@ -19,6 +19,14 @@ export function decodeImage(bytes: Buffer): ImageFile {
   return { head: headOf(bytes), entries }
 }
 
+/** Also of images that go on with raw bytes. */
+export function firstEntry(bytes: Buffer): Uint8Array {
+  const start = headOf(bytes).length + word
+  const end = start > bytes.length ? Number.NaN : start + bytes.readUInt32LE(start - word)
+  if (!(end <= bytes.length)) throw unknownFormat('image', `it has ${bytes.length} bytes`)
+  return bytes.subarray(start, end)
+}
+
 function headOf(bytes: Buffer): Buffer {
   if (bytes.length < word) throw unknownFormat('image', `it has ${bytes.length} bytes`)
   return bytes.subarray(0, commonMagics.has(bytes.readUInt32LE(0)) ? 2 * word : word)

@@ -5,6 +5,7 @@ import { remapFilePathEntry } from './criu-messages.ts'
 import { heldFiles } from './held-files.ts'
 import { decodeImage } from './image-file.ts'
 import { regularFiles } from './regular-files.ts'
+import { absolute } from './remapped-names.ts'
 import { read } from './schema.ts'
 
 /** A file that is open under a name it no longer has, while it has others. */
@@ -32,13 +33,14 @@ export async function linkRemapsOf(images: string): Promise<LinkRemap[]> {
     const name = links.get(remapId)
     const holder = holders.get(origId)
     if (name === undefined || holder === undefined) throw nobodyHolds(name ?? 'of no name')
-    return { name: name.startsWith('/') ? name : `/${name}`, holder }
+    return { name: absolute(name), holder }
   })
 }
 
 /** One that is only in a message on its way between two processes, for example. */
 function nobodyHolds(name: string): BackendError {
-  return new BackendError(`cannot capture the open file ${name}: it has lost its name`, {
+  const words = Buffer.from(name, 'latin1').toString()
+  return new BackendError(`cannot capture the open file ${words}: it has lost its name`, {
     remedy: 'close it, or give it a name again, then try again',
   })
 }

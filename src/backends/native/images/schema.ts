@@ -12,6 +12,8 @@ interface Values {
   int64: bigint
   bool: boolean
   string: string
+  /** bytes of the kernel's, one a character: names need not be UTF-8 */
+  name: string
   /** the bytes of another message */
   message: Uint8Array
 }
@@ -42,7 +44,7 @@ export interface Schema<F extends Fields> {
 
 const zeros: { readonly [K in Kind]?: Values[K] } = {
   ...{ uint32: 0, int32: 0, sint32: 0, uint64: 0, sint64: 0 },
-  ...{ int64: 0n, bool: false, string: '' },
+  ...{ int64: 0n, bool: false, string: '', name: '' },
 }
 
 export function schema<const F extends Fields>(fields: F): Schema<F> {
@@ -140,8 +142,10 @@ export function make<F extends Fields>(
   })
 }
 
+const delimited: ReadonlySet<Kind> = new Set(['string', 'name', 'message'] as const)
+
 function wireTypeOf(kind: Kind): WireType {
-  return kind === 'string' || kind === 'message' ? WireType.LengthDelimited : WireType.Varint
+  return delimited.has(kind) ? WireType.LengthDelimited : WireType.Varint
 }
 
 function readRepeated(reader: BinaryReader, wireType: WireType, kind: Kind, into: unknown[]): void {
@@ -162,6 +166,8 @@ function readValue(reader: BinaryReader, wireType: WireType, kind: Kind): Values
       return BigInt(reader.int64())
     case 'message':
       return reader.bytes()
+    case 'name':
+      return Buffer.from(reader.bytes()).toString('latin1')
     default:
       return reader[kind]()
   }
@@ -178,6 +184,7 @@ function writeField(field: Field | undefined, value: unknown): void {
 
 function writeValue(kind: Kind, value: Values[Kind]): void {
   if (value instanceof Uint8Array) writer.bytes(value)
+  else if (kind === 'name') writer.bytes(Buffer.from(String(value), 'latin1'))
   else if (typeof value === 'string') writer.string(value)
   else if (typeof value === 'boolean') writer.bool(value)
   else if (typeof value === 'bigint') writer.int64(value)

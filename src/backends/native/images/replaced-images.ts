@@ -1,0 +1,63 @@
+import { join } from 'node:path'
+import { readdir, readFile } from '../../../system/quick-fs.ts'
+import { mntEntry, uidGidExtent, usernsEntry } from './criu-messages.ts'
+import { decodeImage, encodeImage } from './image-file.ts'
+import { change, make, read } from './schema.ts'
+
+/** Of the life that is restored. */
+interface Ids {
+  readonly base: number
+  readonly count: number
+}
+
+export interface ReplacedImage {
+  readonly name: string
+  readonly content: Buffer
+}
+
+const MS_NODEV = 4
+
+/**
+ * The images that are other ones for this restore: each life has ids of its own. And a cell is walled as
+ * a new one is today, whenever its snapshot was taken.
+ */
+export async function replacedImages(images: string, ids: Ids): Promise<ReplacedImage[]> {
+  const names = await readdir(images)
+  const replaced: ReplacedImage[] = []
+  for (const name of names) {
+    const replace = replacementOf(name, ids)
+    const before = replace && (await readFile(join(images, name)))
+    const content = before && replace(before)
+    if (content) replaced.push({ name, content })
+  }
+  return replaced
+}
+
+/** Null where the image stays as it is. */
+type Replacement = (image: Buffer) => Buffer | null
+
+function replacementOf(name: string, ids: Ids): Replacement | null {
+  if (/^userns-\d+\.img$/.test(name)) return (image) => withIds(image, ids)
+  if (/^mountpoints-\d+\.img$/.test(name)) return withoutDevices
+  return null
+}
+
+export function withIds(image: Buffer, { base, count }: Ids): Buffer {
+  const extent = make(uidGidExtent, { first: 0, lowerFirst: base, count })
+  const { head, entries } = decodeImage(image)
+  const changes = { uidMap: [extent], gidMap: [extent] }
+  return encodeImage({ head, entries: entries.map((entry) => change(usernsEntry, entry, changes)) })
+}
+
+/** The kernel does not let CRIU take away from the root what it was mounted with. */
+export function withoutDevices(image: Buffer): Buffer | null {
+  const { head, entries } = decodeImage(image)
+  const changed = entries.map((entry) => {
+    const { flags, mountpoint } = read(mntEntry, entry)
+    const isBare = mountpoint === '/' && (flags & MS_NODEV) === 0
+    return isBare ? change(mntEntry, entry, { flags: flags | MS_NODEV }) : entry
+  })
+  return changed.some((entry, index) => entry !== entries[index])
+    ? encodeImage({ head, entries: changed })
+    : null
+}
