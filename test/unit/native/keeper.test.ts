@@ -73,8 +73,8 @@ test('nothing is started for a signal that was given before', async () => {
 
 test('workers that end at once are not started over and over', async () => {
   await keeperRun(['true'], {})
-  keeperPrepare(['worker', '--kdat', '/nothing', '--id-base', '1', '--id-count', '1'], 2)
   const before = faultsOfEnded()
+  keeperPrepare(['worker', '--kdat', '/nothing', '--', '/bin/true'], 2)
   await expect.poll(faultsOfEnded, patiently).toBeGreaterThan(before)
   const moreEnd = async () => {
     const seen = faultsOfEnded()
