@@ -84,6 +84,10 @@ void join_cgroups(const struct spec *spec, pid_t pid);
 void set_frozen(const char *cgroup, bool frozen);
 /* In v1, what is frozen does not even die. */
 void let_killed_end(const char *cgroup);
+/* devices.c: false where the kernel cannot; join_cgroups sees to it for every cell */
+bool limit_devices(const char *cgroup);
+/* The same for the group above those of a home's cells. */
+bool limit_home_devices(const char *group);
 /* main.c */
 int parse_options(struct spec *spec, int argc, char **argv);
 void require_cell(const struct spec *spec);

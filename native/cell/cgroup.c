@@ -90,6 +90,7 @@ static bool is_in_cgroups(const struct spec *spec, pid_t pid) {
 
 void join_cgroups(const struct spec *spec, pid_t pid) {
   char number[16], path[PATH_MAX];
+  if (spec->cgroup_count) limit_devices(spec->cgroups[0]);
   if (spec->cgroup_count && is_in_cgroups(spec, pid)) return;
   snprintf(number, sizeof number, "%d\n", pid);
   for (size_t i = 0; i < spec->cgroup_count; i++) {

@@ -5,6 +5,7 @@ import { type EnvironmentId, newEnvironmentId } from '../../model/ids.ts'
 import { formatBytes, formatDuration } from '../../model/quantities.ts'
 import type { Check } from '../backend.ts'
 import { criuVersion, findCriu } from './criu.ts'
+import { whyNoDevicePolicy } from './devices.ts'
 import { nativeProgram } from './native-program.ts'
 import { askShell, dumpAndRestore, type Machine, makeProbeCell } from './probe.ts'
 import { runTool } from './run-tool.ts'
@@ -111,6 +112,15 @@ async function checkNetwork(): Promise<Finding> {
   return { status: 'warn', found: stderr.trim(), remedy }
 }
 
+/** While a cell is there: the policy is that of the home's group, which goes with its last cell. */
+async function checkDevices({ native: { layout, places } }: Machine): Promise<Finding> {
+  const why = await whyNoDevicePolicy(layout, places.key)
+  if (why === null) return `kept from cells by their cgroup, v${layout.devices?.version}`
+  const remedy =
+    'their mounts still allow no devices; for a second wall the kernel needs CONFIG_CGROUP_BPF'
+  return { status: 'warn', found: `not kept from cells by their cgroup: ${why}`, remedy }
+}
+
 async function checkCells(machine: Machine): Promise<Check[]> {
   const checks: Check[] = []
   const steps = async (id: EnvironmentId) => {
@@ -119,6 +129,7 @@ async function checkCells(machine: Machine): Promise<Check[]> {
     await askShell(machine, cell.id, cell.instance, 'probe=$((6*7)); sleep 1000 & echo ready')
     const made = formatDuration(performance.now() - began)
     checks.push({ name: 'cell', status: 'ok', found: `made, and its shell answers, in ${made}` })
+    checks.push(await probe('devices', () => checkDevices(machine), 'warn'))
     checks.push(
       await probe('criu', async () => {
         const version = await criuVersion(findCriu(machine.native.settings))

@@ -17,6 +17,7 @@ import { capture, captureFiles, discard, imageOf, toImageRecord, uncapture } fro
 import { runCell } from './cell.ts'
 import { removeHomeCgroups } from './cgroup.ts'
 import { checkMachine } from './checks.ts'
+import { limitRunning } from './devices.ts'
 import { attributesOf, writeIdentity } from './environment-directory.ts'
 import { flush } from './flush.ts'
 import { freeze, isFrozen, thaw, wakeFrozen } from './freezer.ts'
@@ -188,6 +189,7 @@ export function nativeBackend(context: BackendContext): Backend {
     discardUnrecorded: (recorded) => discardUnrecorded(native, recorded),
     layersOf,
     remnants: () => remnants(native),
+    harden: () => limitRunning(layout, places.key),
     address: (id, instance) => ({
       path: placeOf(id, instance).socket,
       identity: fromRecord(instance).socket,
