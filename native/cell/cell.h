@@ -60,7 +60,13 @@ void stage_mounts(const struct spec *spec, int user_namespace);
 __attribute__((noreturn)) void become_agent(const struct spec *spec);
 /* harden.c */
 void drop_capabilities(void);
+/* filter.c */
+#define FILTER_ROOM 512 /* of instructions; there are about 230 */
+struct sock_filter;
+/* How many instructions it has. */
+size_t build_syscall_filter(struct sock_filter *code, size_t room);
 void install_syscall_filter(void);
+int print_syscall_filter(void);
 /* net.c */
 void bring_loopback_up(void);
 void create_veth(const struct spec *spec, pid_t peer);
