@@ -28,7 +28,16 @@
 #endif
 
 /* Newer than the headers of some machines; the same number everywhere. */
-enum { CALL_CACHESTAT = 451, CALL_STATMOUNT = 457, CALL_LISTMOUNT = 458, CALL_OPEN_TREE_ATTR = 467 };
+#ifndef SYS_cachestat
+#define SYS_cachestat 451
+#endif
+#ifndef SYS_statmount
+#define SYS_statmount 457
+#define SYS_listmount 458
+#endif
+#ifndef SYS_open_tree_attr
+#define SYS_open_tree_attr 467
+#endif
 
 /* Of Linux 6.18. What a later kernel adds has not been looked at. */
 #define LAST_KNOWN_CALL 469
@@ -55,7 +64,7 @@ static const struct refusal refusals[] = {
     {SYS_io_setup, ENOSYS},       {SYS_io_destroy, ENOSYS},     {SYS_io_submit, ENOSYS},
     {SYS_io_getevents, ENOSYS},   {SYS_io_cancel, ENOSYS},      {SYS_io_pgetevents, ENOSYS},
     /* tells what the host has read of files that all share */
-    {CALL_CACHESTAT, ENOSYS},
+    {SYS_cachestat, ENOSYS},
     /* the kernel itself */
     {SYS_bpf, EPERM},             {SYS_perf_event_open, EPERM}, {SYS_kexec_load, EPERM},
     {SYS_init_module, EPERM},     {SYS_finit_module, EPERM},    {SYS_delete_module, EPERM},
@@ -71,7 +80,7 @@ static const struct refusal refusals[] = {
     {SYS_umount2, EPERM},         {SYS_pivot_root, EPERM},      {SYS_fsopen, EPERM},
     {SYS_fsconfig, EPERM},        {SYS_fsmount, EPERM},         {SYS_fspick, EPERM},
     {SYS_open_tree, EPERM},       {SYS_move_mount, EPERM},      {SYS_mount_setattr, EPERM},
-    {CALL_OPEN_TREE_ATTR, EPERM}, {CALL_STATMOUNT, ENOSYS},     {CALL_LISTMOUNT, ENOSYS},
+    {SYS_open_tree_attr, EPERM}, {SYS_statmount, ENOSYS},     {SYS_listmount, ENOSYS},
     {SYS_setns, EPERM},
     /* where memory lies */
     {SYS_process_madvise, EPERM}, {SYS_move_pages, EPERM},      {SYS_migrate_pages, EPERM},

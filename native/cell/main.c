@@ -143,13 +143,14 @@ static int create(const struct spec *spec) {
   int go[2], report[2];
   if (pipe2(go, O_CLOEXEC) || pipe2(report, O_CLOEXEC)) die("pipe2", "child");
   enter_private_mounts();
+  /* While it can: the home above belongs to nobody whom the child could be. */
+  if (chdir(spec->env)) die("chdir", spec->env);
   pid_t pid = clone_cell(spec);
   if (pid == 0) {
     char ready;
     report_errors_to(report[1]);
     close(go[1]);
     if (read(go[0], &ready, 1) != 1) _exit(1); /* the helper was killed */
-    if (chdir(spec->env)) die("chdir", spec->env);
     if (dup2(report[1], STDOUT_FILENO) < 0) die("dup2", "report");
     become_agent(spec);
   }

@@ -3,6 +3,7 @@ import { release } from 'node:os'
 import { ForkpointError } from '../../model/errors.ts'
 import { type EnvironmentId, newEnvironmentId } from '../../model/ids.ts'
 import { formatBytes, formatDuration } from '../../model/quantities.ts'
+import { isClosed } from '../../system/closed-directory.ts'
 import type { Check } from '../backend.ts'
 import { criuVersion, findCriu } from './criu.ts'
 import { whyNoDevicePolicy } from './devices.ts'
@@ -101,6 +102,12 @@ async function checkStore({ native: { places } }: Machine): Promise<Finding> {
   const free = space.bavail * space.bsize
   const kind = home.dev === root.dev ? 'volume file on the root file system' : 'own file system'
   const found = `${places.home}, ${kind}, ${formatBytes(free)} free`
+  // What is on another file system than `/` is not part of what environments see.
+  if (home.dev === root.dev && !isClosed(home)) {
+    const remedy =
+      'move the home to a directory of its own, or hide it with mask.add in every other home'
+    return { status: 'warn', found: `${found}; environments of other homes can read it`, remedy }
+  }
   if (free >= leastFreeBytes) return found
   return { status: 'warn', found, remedy: 'free some space, or set FORKPOINT_HOME elsewhere' }
 }
