@@ -7,6 +7,7 @@ import { isClosed } from '../../system/closed-directory.ts'
 import type { Check } from '../backend.ts'
 import { criuVersion, findCriu } from './criu.ts'
 import { whyNoDevicePolicy } from './devices.ts'
+import { countsConnections } from './nat.ts'
 import { nativeProgram } from './native-program.ts'
 import { askShell, dumpAndRestore, type Machine, makeProbeCell } from './probe.ts'
 import { runTool } from './run-tool.ts'
@@ -114,7 +115,12 @@ async function checkStore({ native: { places } }: Machine): Promise<Finding> {
 
 async function checkNetwork(): Promise<Finding> {
   const { exitCode, stderr } = await runTool('nft', ['list', 'tables'])
-  if (exitCode === 0) return 'nftables; --net nat works'
+  if (exitCode === 0 && (await countsConnections())) return 'nftables; --net nat works'
+  if (exitCode === 0) {
+    const found =
+      'nftables without CONFIG_NFT_CONNLIMIT: with --net nat an environment can fill the table of connections'
+    return { status: 'warn', found, remedy: 'load the module nft_connlimit, or use --net none' }
+  }
   const remedy = 'environments work without it; for --net nat the kernel needs nftables'
   return { status: 'warn', found: stderr.trim(), remedy }
 }

@@ -17,10 +17,10 @@ import { capture, captureFiles, discard, imageOf, toImageRecord, uncapture } fro
 import { runCell } from './cell.ts'
 import { removeHomeCgroups } from './cgroup.ts'
 import { checkMachine } from './checks.ts'
-import { limitRunning } from './devices.ts'
 import { attributesOf, writeIdentity } from './environment-directory.ts'
 import { flush } from './flush.ts'
 import { freeze, isFrozen, thaw, wakeFrozen } from './freezer.ts'
+import { harden } from './harden.ts'
 import { explained, tellingFull } from './host-failures.ts'
 import { imagesFor } from './image-variants.ts'
 import { fromRecord, toRecord } from './instance.ts'
@@ -189,7 +189,7 @@ export function nativeBackend(context: BackendContext): Backend {
     discardUnrecorded: (recorded) => discardUnrecorded(native, recorded),
     layersOf,
     remnants: () => remnants(native),
-    harden: () => limitRunning(layout, places.key),
+    harden: () => harden(native),
     address: (id, instance) => ({
       path: placeOf(id, instance).socket,
       identity: fromRecord(instance).socket,
