@@ -58,8 +58,15 @@ void enter_private_mounts(void);
 void stage_mounts(const struct spec *spec, int user_namespace);
 /* inside.c: what the first process does before it becomes the agent */
 __attribute__((noreturn)) void become_agent(const struct spec *spec);
+/* Below the current directory, a cell's root; what is masked already stays as it is. */
+void mask_kernel_interfaces(void);
 /* harden.c */
 void drop_capabilities(void);
+/* Limits of what is started from now on. A user namespace keeps, for good and for all its users together,
+ * the soft limits of signals, queues and locked memory of whoever makes it. */
+void bound_cell(void);
+/* Only what a namespace keeps: each process that CRIU restores has limits of its own, some of them higher. */
+void bound_namespace(void);
 /* filter.c */
 #define FILTER_ROOM 512 /* of instructions; there are about 230 */
 struct sock_filter;

@@ -1,9 +1,10 @@
-/* What is taken away inside: capabilities. For system calls see filter.c. */
+/* What is taken away inside: capabilities, and what the kernel counts by user. For system calls see filter.c. */
 #define _GNU_SOURCE
 #include "cell.h"
 
 #include <linux/capability.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -27,4 +28,46 @@ void drop_capabilities(void) {
     data[half] = (struct __user_cap_data_struct){.effective = word, .permitted = word};
   }
   if (syscall(SYS_capset, &header, data)) die("capset", "kept capabilities");
+}
+
+struct bound {
+  int resource;
+  rlim_t soft, hard;
+  const char *name;
+};
+
+/* Memory of the kernel that no cgroup counts. */
+static const struct bound of_namespaces[] = {
+    {RLIMIT_SIGPENDING, 8192, 8192, "queued signals and timers"},
+    {RLIMIT_MSGQUEUE, 819200, 819200, "bytes in message queues"}, /* the kernel's default */
+    {RLIMIT_MEMLOCK, 64 << 20, 64 << 20, "locked memory"},
+};
+
+static const struct bound of_processes[] = {
+    {RLIMIT_NOFILE, 65536, 524288, "open files"},
+    {RLIMIT_RTPRIO, 0, 0, "real-time priority"},
+    {RLIMIT_NICE, 0, 0, "priority"},
+};
+
+static rlim_t least(rlim_t one, rlim_t other) { return one < other ? one : other; }
+
+/* A host that allows less keeps its limits. */
+static void set_bound(const struct bound *bound, rlim_t hard) {
+  struct rlimit limit;
+  if (getrlimit(bound->resource, &limit)) die("getrlimit", bound->name);
+  limit.rlim_max = least(limit.rlim_max, hard);
+  limit.rlim_cur = least(limit.rlim_max, bound->soft);
+  if (setrlimit(bound->resource, &limit)) die("setrlimit", bound->name);
+}
+
+void bound_namespace(void) {
+  for (size_t i = 0; i < sizeof of_namespaces / sizeof *of_namespaces; i++)
+    set_bound(&of_namespaces[i], RLIM_INFINITY);
+}
+
+void bound_cell(void) {
+  for (size_t i = 0; i < sizeof of_namespaces / sizeof *of_namespaces; i++)
+    set_bound(&of_namespaces[i], of_namespaces[i].hard);
+  for (size_t i = 0; i < sizeof of_processes / sizeof *of_processes; i++)
+    set_bound(&of_processes[i], of_processes[i].hard);
 }

@@ -145,6 +145,7 @@ static int create(const struct spec *spec) {
   enter_private_mounts();
   /* While it can: the home above belongs to nobody whom the child could be. */
   if (chdir(spec->env)) die("chdir", spec->env);
+  bound_cell();
   pid_t pid = clone_cell(spec);
   if (pid == 0) {
     char ready;

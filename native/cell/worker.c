@@ -269,6 +269,7 @@ int run_worker(const struct spec *prepared, char **program) {
   enter_private_mounts();
   provide_run(prepared);
   provide_workplace();
+  bound_namespace();
   struct criu criu = start_criu(program, prepared->preload);
   int user_namespace = mapping_namespace(prepared);
   struct block arguments = read_block(), request = read_block();

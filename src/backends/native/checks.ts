@@ -7,6 +7,7 @@ import { isClosed } from '../../system/closed-directory.ts'
 import type { Check } from '../backend.ts'
 import { criuVersion, findCriu } from './criu.ts'
 import { whyNoDevicePolicy } from './devices.ts'
+import { type KernelLimit, kernelLimits, lowKernelLimits } from './kernel-limits.ts'
 import { countsConnections } from './nat.ts'
 import { nativeProgram } from './native-program.ts'
 import { askShell, dumpAndRestore, type Machine, makeProbeCell } from './probe.ts'
@@ -20,6 +21,7 @@ export async function checkMachine(machine: Machine): Promise<Check[]> {
     await probe('kernel', checkKernel),
     await probe('programs', checkPrograms),
     await probe('cgroups', () => checkCgroups(machine)),
+    await probe('limits', checkKernelLimits, 'warn'),
     await probe('store', () => checkStore(machine)),
     await probe('network', checkNetwork, 'warn'),
   ]
@@ -96,6 +98,22 @@ async function checkCgroups({ native: { layout } }: Machine): Promise<Finding> {
   }
   const versions = [...layout.controllers].map(([name, { version }]) => `${name} v${version}`)
   return `${freezer}; limits: ${versions.join(', ')}`
+}
+
+/** They are raised for all of the machine, so that users can see which. */
+async function checkKernelLimits(): Promise<Finding> {
+  const low = await lowKernelLimits()
+  const names = kernelLimits.filter((limit) => !low.includes(limit)).map(settingOf)
+  const found = `at least ${names.join(', ')}`
+  const [first] = low
+  if (first === undefined) return found
+  const missing = low.map(({ name, why }) => `${name.replaceAll('/', '.')} is low: ${why}`)
+  const remedy = `raise it on the host: sysctl -w ${settingOf(first)}`
+  return { status: 'warn', found: missing.join('; '), remedy }
+}
+
+function settingOf({ name, enough }: KernelLimit): string {
+  return `${name.replaceAll('/', '.')}=${enough}`
 }
 
 async function checkStore({ native: { places } }: Machine): Promise<Finding> {
