@@ -60,6 +60,12 @@ void stage_mounts(const struct spec *spec, int user_namespace);
 __attribute__((noreturn)) void become_agent(const struct spec *spec);
 /* Below the current directory, a cell's root; what is masked already stays as it is. */
 void mask_kernel_interfaces(void);
+#define NEWEST_MASK "sys/devices/virtual/block" /* a cell that has this one has all of them */
+#define MOST_TERMINALS "512"                     /* they are numbered for the whole machine */
+#define DEVPTS_FLAGS (MS_NOSUID | MS_NOEXEC)
+#define DEVPTS_OPTIONS "ptmxmode=0666,mode=0620,gid=5,max=" MOST_TERMINALS
+/* remask.c: the same in a cell that is there already, by a process of it; cheap if there is nothing to do */
+void mask_made_cell(pid_t pid);
 /* harden.c */
 void drop_capabilities(void);
 /* Limits of what is started from now on. A user namespace keeps, for good and for all its users together,

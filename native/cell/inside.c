@@ -67,14 +67,11 @@ void mask_kernel_interfaces(void) {
     bind_over("dev/.empty", hidden_directories[i]);
 }
 
-/* Terminals are numbered for the whole machine. */
-#define MOST_TERMINALS "512"
-
 static void mount_kernel_file_systems(void) {
   const unsigned long safe = MS_NOSUID | MS_NODEV | MS_NOEXEC;
   mount_at("proc", "proc", safe, NULL);
   mount_at("sysfs", "sys", safe | MS_RDONLY, NULL);
-  mount_at("devpts", "dev/pts", MS_NOSUID | MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620,gid=5,max=" MOST_TERMINALS);
+  mount_at("devpts", "dev/pts", DEVPTS_FLAGS, "newinstance," DEVPTS_OPTIONS);
 }
 
 /* Layers from before there were pages have no place for them, and nothing that would need one. */

@@ -15,6 +15,7 @@
  *   cell relock CGROUP [hold]        takes fcntl locks for a frozen cell, see relock.c
  *   cell hostname PID NAME           names a cell
  *   cell devices DIRECTORY           fills the template that every cell has as /dev
+ *   cell mask PID                    hides what earlier versions showed of the kernel, see remask.c
  *   cell filter                      prints the instructions of the filter of system calls
  *   cell limit-devices CGROUP        lets a home's cells open harmless devices only, see devices.c
  *   cell scan|lookup|list|read|compare|copy …   reads environments' files, see view.c
@@ -195,6 +196,7 @@ int main(int argc, char **argv) {
   if (!strcmp(command, "relock") && argc > 2) return relock(argv[2], argc > 3 && !strcmp(argv[3], "hold")), 0;
   if (!strcmp(command, "hostname") && argc == 4) return set_hostname(argv[3], (pid_t)parse_number(argv[2], "PID")), 0;
   if (!strcmp(command, "devices")) return make_devices(argv[2]), 0;
+  if (!strcmp(command, "mask") && argc == 3) return mask_made_cell((pid_t)parse_number(argv[2], "PID")), 0;
   if (!strcmp(command, "filter")) return print_syscall_filter();
   if (!strcmp(command, "limit-devices") && argc == 3) return limit(argv[2]);
   if (is_view_command(command)) return run_view_command(argv + 1);

@@ -183,6 +183,7 @@ static void reach_step(const char *step, pid_t pid) {
     /* Before the first restored instruction: afterwards the sandbox could have put something else there. */
     if (statx(AT_FDCWD, job.spec.socket, AT_SYMLINK_NOFOLLOW, STATX_INO | STATX_BTIME, &job.socket))
       die("statx", job.spec.socket);
+    mask_made_cell(job.first);
     if (job.spec.hold) set_frozen(job.spec.cgroups[0], true);
   }
   /* They run, and CRIU has let go of all of them: its own end takes longer. */

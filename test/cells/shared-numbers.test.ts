@@ -1,8 +1,11 @@
 // What the kernel counts for the whole machine or by user: a cell has a part of it, and no more.
-import { readFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { chmodSync, readFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { kernelLimits } from '../../src/backends/native/kernel-limits.ts'
 import type { Environment } from '../../src/index.ts'
+import { agentPid, cgroupsOf } from '../support/cell-processes.ts'
 import { TestHome } from '../support/test-home.ts'
 
 const home = new TestHome('shared-numbers')
@@ -110,6 +113,52 @@ true`
       const { stdout } = await one.exec(['bash', '-c', look], { mode: 'process' })
       expect(stdout.trim()).toBe('')
     }
+  })
+
+  const masks = ['/sys/devices/virtual/block', '/sys/fs', '/proc/partitions', '/proc/fs']
+
+  // The program umount is setuid root, but root of the cell's.
+  const unmasking = `
+import ctypes, sys
+libc = ctypes.CDLL(None, use_errno=True)
+for path in sys.argv[1:]:
+    assert libc.umount2(path.encode(), 0) == 0, path
+options = b'ptmxmode=666,mode=620,gid=1000005'
+assert libc.mount(b'devpts', b'/dev/pts', b'devpts', 32 | 2 | 8, options) == 0, ctypes.get_errno()
+`
+
+  /** As an earlier version made it. */
+  async function makeOlder(): Promise<Environment> {
+    const older = await fp.create()
+    const words = ['--target', String(agentPid(home, older)), '--mount', '/usr/bin/python3', '-c']
+    execFileSync('nsenter', [...words, unmasking, ...masks])
+    expect(
+      (await older.exec('ls /sys/devices/virtual/block; cat /proc/partitions')).stdout,
+    ).toMatch(/loop/)
+    expect((await older.exec('grep devpts /proc/self/mountinfo')).stdout).not.toContain('max=')
+    return older
+  }
+
+  async function expectHidden(one: Environment): Promise<void> {
+    const { stdout } = await one.exec(['bash', '-c', look], { mode: 'process' })
+    expect(stdout.trim()).toBe('')
+    expect((await one.exec('grep devpts /proc/self/mountinfo')).stdout).toContain(',max=512')
+    const owner = 'import os; print(os.fstat(os.openpty()[1]).st_gid)'
+    expect(await python(one, owner)).toBe('5')
+  }
+
+  test('is empty in what is restored from a snapshot of an earlier version', async () => {
+    const older = await makeOlder()
+    const [fork] = await older.fork(1)
+    await expectHidden(fork as Environment)
+  })
+
+  test('is empty in what runs since an earlier version, from when the home is opened', async () => {
+    const older = await makeOlder()
+    const [group = ''] = cgroupsOf(home, older)
+    chmodSync(dirname(group), 0o755)
+    await home.open()
+    await expectHidden(older)
   })
 
   test('leaves what programs look for', async () => {

@@ -10,31 +10,35 @@ import type { CgroupLayout } from './cgroup-layout.ts'
 const limitedMode = 0o700
 
 /**
- * Gives environments the policy of devices that were started by a version without it. Others get it as
- * they start, so this is a look at one directory or two.
+ * Gives environments the policy of devices that were started by a version without it, and says which:
+ * the names of their cgroups. Others get it as they start, so this is a look at one directory or two.
  */
-export async function limitRunning(layout: CgroupLayout, key: string): Promise<void> {
-  if (layout.devices === null) return
-  if (layout.devices.version === 1) await moveRunning(layout, layout.devices.mount, key)
-  else await limitHome(homeGroup(layout.devices.mount, key))
+export async function limitRunning(layout: CgroupLayout, key: string): Promise<string[]> {
+  if (layout.devices === null) return []
+  const { mount, version } = layout.devices
+  return version === 1 ? moveRunning(layout, mount, key) : limitHome(layout, mount, key)
 }
 
 function homeGroup(mount: string, key: string): string {
   return dirname(cgroupAt(mount, key, 'any'))
 }
 
-async function limitHome(group: string): Promise<void> {
+async function limitHome(layout: CgroupLayout, mount: string, key: string): Promise<string[]> {
+  const group = homeGroup(mount, key)
   const mode = ifThere(() => statSync(group).mode)
-  if (mode === null || (mode & 0o7777) === limitedMode) return
+  if (mode === null || (mode & 0o7777) === limitedMode) return []
   // Where the kernel cannot, `doctor` says so; it is the second wall.
   await runCell('limiting devices', ['limit-devices', group]).catch(() => {})
+  return await cgroupNames(layout, key)
 }
 
 /** In v1 every hierarchy has its own groups. */
-async function moveRunning(layout: CgroupLayout, mount: string, key: string): Promise<void> {
-  for (const name of await cgroupNames(layout, key)) {
+async function moveRunning(layout: CgroupLayout, mount: string, key: string): Promise<string[]> {
+  const names = (await cgroupNames(layout, key)).filter(
+    (name) => !existsSync(cgroupAt(mount, key, name)),
+  )
+  for (const name of names) {
     const dir = cgroupAt(mount, key, name)
-    if (existsSync(dir)) continue
     await makeCgroup(layout, dir)
     const [first = ''] = cgroupDirs(layout, key, name)
     for (const pid of processesIn(first)) {
@@ -42,6 +46,7 @@ async function moveRunning(layout: CgroupLayout, mount: string, key: string): Pr
       await writeFile(join(dir, 'cgroup.procs'), String(pid)).catch(() => {})
     }
   }
+  return names
 }
 
 /** Why processes of this home's cells are not kept from devices by their cgroup; null if they are. */

@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ifThere } from '../../system/if-there.ts'
+import { runCell } from './cell.ts'
+import { cgroupDirs, processesIn } from './cgroup.ts'
 import { limitRunning } from './devices.ts'
 import { ensureNat } from './nat.ts'
 import type { Native } from './native.ts'
@@ -10,8 +12,19 @@ import type { Native } from './native.ts'
  * hence it is some looks where there is nothing to do.
  */
 export async function harden(native: Native): Promise<void> {
-  await limitRunning(native.layout, native.places.key)
+  const { layout, places } = native
+  const older = await limitRunning(layout, places.key)
+  for (const name of older) {
+    const [first = ''] = cgroupDirs(layout, places.key, name)
+    await maskCell(processesIn(first))
+  }
   await renewRules(native)
+}
+
+/** Any process of a cell will do: none has mounts of its own. One that ends meanwhile sees nothing more. */
+async function maskCell([pid]: readonly number[]): Promise<void> {
+  if (pid === undefined) return
+  await runCell('hiding kernel interfaces', ['mask', String(pid)]).catch(() => {})
 }
 
 /** To be counted up with a change of the rules in nat.ts. */
