@@ -67,13 +67,30 @@ void make_directory(const char *path); /* fine if it is there */
 /* names.c: what a sandbox has named */
 void require_mountpoints(void);
 void check_names(const char *names, size_t length);
-/* limits.c */
-void bound_counts(void);
 /* inside.c: what the first process does before it becomes the agent */
 __attribute__((noreturn)) void become_agent(const struct spec *spec);
+/* Below the current directory, a cell's root; what is masked already stays as it is. */
+void mask_kernel_interfaces(void);
+#define NEWEST_MASK "sys/devices/virtual/block" /* a cell that has this one has all of them */
+#define MOST_TERMINALS "512"                     /* they are numbered for the whole machine */
+#define DEVPTS_FLAGS (MS_NOSUID | MS_NOEXEC)
+#define DEVPTS_OPTIONS "ptmxmode=0666,mode=0620,gid=5,max=" MOST_TERMINALS
+/* remask.c: the same in a cell that is there already, by a process of it; cheap if there is nothing to do */
+void mask_made_cell(pid_t pid);
 /* harden.c */
 void drop_capabilities(void);
+/* Limits of what is started from now on. A user namespace keeps, for good and for all its users together,
+ * the soft limits of signals, queues and locked memory of whoever makes it. */
+void bound_cell(void);
+/* Only what a namespace keeps: each process that CRIU restores has limits of its own, some of them higher. */
+void bound_namespace(void);
+/* filter.c */
+#define FILTER_ROOM 512 /* of instructions; there are about 230 */
+struct sock_filter;
+/* How many instructions it has. */
+size_t build_syscall_filter(struct sock_filter *code, size_t room);
 void install_syscall_filter(void);
+int print_syscall_filter(void);
 /* net.c */
 void bring_loopback_up(void);
 void create_veth(const struct spec *spec, pid_t peer);
@@ -97,6 +114,10 @@ void join_cgroups(const struct spec *spec, pid_t pid);
 void set_frozen(const char *cgroup, bool frozen);
 /* In v1, what is frozen does not even die. */
 void let_killed_end(const char *cgroup);
+/* devices.c: false where the kernel cannot */
+bool limit_devices(const char *cgroup);
+/* The same for the group above those of a home's cells. */
+bool limit_home_devices(const char *group);
 /* main.c */
 int parse_options(struct spec *spec, int argc, char **argv);
 void require_cell(const struct spec *spec);

@@ -15,6 +15,7 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -28,11 +29,19 @@ static void mount_at(const char *type, const char *to, unsigned long flags, cons
   if (mount(type, to, type, flags, options)) die("mount", to);
 }
 
+static bool is_same_file(const char *one, const char *other) {
+  struct stat first, second;
+  return !stat(one, &first) && !stat(other, &second) && first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+}
+
 static void bind_over(const char *from, const char *to) {
+  if (is_same_file(from, to)) return;
   if (mount(from, to, NULL, MS_BIND, NULL) && errno != ENOENT) die("bind over", to);
 }
 
 static void bind_read_only(const char *path) {
+  struct statvfs found;
+  if (!statvfs(path, &found) && found.f_flag & ST_RDONLY) return;
   if (mount(path, path, NULL, MS_BIND, NULL)) {
     if (errno == ENOENT) return;
     die("bind", path);
@@ -42,11 +51,15 @@ static void bind_read_only(const char *path) {
 }
 
 /* The user namespace already refuses most of these; masking them hides what the
- * host's kernel would still tell, and makes /proc/sys read-only as a whole. */
-static void mask_kernel_interfaces(void) {
-  const char *read_only[] = {"proc/sys", "proc/irq", "proc/bus", "proc/fs", "proc/sysrq-trigger"};
-  const char *hidden_files[] = {"proc/kcore", "proc/keys", "proc/timer_list", "proc/sched_debug"};
-  const char *hidden_directories[] = {"proc/acpi", "proc/scsi", "sys/firmware"};
+ * host's kernel would still tell, and makes /proc/sys read-only as a whole. Volumes of
+ * other homes are block devices and file systems: what lists those tells of neighbours.
+ * CRIU makes each of these mounts again, so there is one for a whole directory. */
+void mask_kernel_interfaces(void) {
+  const char *read_only[] = {"proc/sys", "proc/bus", "proc/sysrq-trigger"};
+  const char *hidden_files[] = {"proc/kcore",      "proc/keys",      "proc/timer_list", "proc/sched_debug",
+                                "proc/partitions", "proc/diskstats", "proc/swaps",      "proc/interrupts"};
+  const char *hidden_directories[] = {"proc/acpi",    "proc/scsi", "proc/irq",                 "proc/fs",
+                                      "sys/firmware", "sys/fs",    "sys/devices/virtual/block"};
   for (size_t i = 0; i < sizeof read_only / sizeof *read_only; i++) bind_read_only(read_only[i]);
   for (size_t i = 0; i < sizeof hidden_files / sizeof *hidden_files; i++)
     bind_over("dev/null", hidden_files[i]);
@@ -58,7 +71,7 @@ static void mount_kernel_file_systems(void) {
   const unsigned long safe = MS_NOSUID | MS_NODEV | MS_NOEXEC;
   mount_at("proc", "proc", safe, NULL);
   mount_at("sysfs", "sys", safe | MS_RDONLY, NULL);
-  mount_at("devpts", "dev/pts", MS_NOSUID | MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620,gid=5");
+  mount_at("devpts", "dev/pts", DEVPTS_FLAGS, "newinstance," DEVPTS_OPTIONS);
 }
 
 /* Layers from before there were pages have no place for them, and nothing that would need one. */

@@ -16,6 +16,9 @@
  *   cell relock CGROUP [hold]        takes fcntl locks for a frozen cell, see relock.c
  *   cell hostname PID NAME           names a cell
  *   cell devices DIRECTORY           fills the template that every cell has as /dev
+ *   cell mask PID                    hides what earlier versions showed of the kernel, see remask.c
+ *   cell filter                      prints the instructions of the filter of system calls
+ *   cell limit-devices CGROUP        lets a home's cells open harmless devices only, see devices.c
  *   cell scan|lookup|list|read|compare|copy …   reads environments' files, see view.c
  *
  * A failure is one line on stderr: the step, what it was applied to, errno. */
@@ -149,19 +152,21 @@ static int create(const struct spec *spec) {
   int go[2], report[2];
   if (pipe2(go, O_CLOEXEC) || pipe2(report, O_CLOEXEC)) die("pipe2", "child");
   enter_private_mounts();
-  bound_counts();
+  /* While it can: the home above belongs to nobody whom the child could be. */
+  if (chdir(spec->env)) die("chdir", spec->env);
+  bound_cell();
   pid_t pid = clone_cell(spec);
   if (pid == 0) {
     char ready;
     report_errors_to(report[1]);
     close(go[1]);
     if (read(go[0], &ready, 1) != 1) _exit(1); /* the helper was killed */
-    if (chdir(spec->env)) die("chdir", spec->env);
     if (dup2(report[1], STDOUT_FILENO) < 0) die("dup2", "report");
     become_agent(spec);
   }
   close(report[1]);
   map_users(spec, pid);
+  if (spec->cgroup_count) limit_devices(spec->cgroups[0]);
   join_cgroups(spec, pid);
   struct mappings mappings = {.cell = open_user_namespace(pid), .disk = map_disk_ids(spec, start_mapping())};
   stage_mounts(spec, mappings);
@@ -171,6 +176,11 @@ static int create(const struct spec *spec) {
   await_agent(report[0], pid);
   printf("%d\n", pid);
   return 0;
+}
+
+static int limit(const char *group) {
+  if (limit_home_devices(group)) return 0;
+  die_usage("the kernel takes no policy of devices (BPF) for", group);
 }
 
 static int reconnect(struct spec *spec, int argc, char **argv) {
@@ -196,6 +206,9 @@ int main(int argc, char **argv) {
   if (!strcmp(command, "relock") && argc > 2) return relock(argv[2], argc > 3 && !strcmp(argv[3], "hold")), 0;
   if (!strcmp(command, "hostname") && argc == 4) return set_hostname(argv[3], (pid_t)parse_number(argv[2], "PID")), 0;
   if (!strcmp(command, "devices")) return make_devices(argv[2]), 0;
+  if (!strcmp(command, "mask") && argc == 3) return mask_made_cell((pid_t)parse_number(argv[2], "PID")), 0;
+  if (!strcmp(command, "filter")) return print_syscall_filter();
+  if (!strcmp(command, "limit-devices") && argc == 3) return limit(argv[2]);
   if (is_view_command(command)) return run_view_command(argv + 1);
   if (!strcmp(command, "keeper")) return run_keeper();
   if (strcmp(command, "create"))

@@ -107,7 +107,7 @@ static struct criu start_criu(const struct spec *spec, char **program) {
     if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
       die("dup2", "/dev/null");
     enter_jail(spec);
-    bound_counts();
+    bound_namespace();
     if (spec->preload && setenv("LD_PRELOAD", spec->preload, 1)) die("setenv", spec->preload);
     /* Otherwise symbols are looked up during the job, in each of its processes anew. */
     if (setenv("LD_BIND_NOW", "1", 1)) die("setenv", "LD_BIND_NOW");
@@ -213,6 +213,7 @@ static void reach_step(const char *step, pid_t pid) {
     /* Before the first restored instruction: afterwards the sandbox could have put something else there. */
     if (statx(AT_FDCWD, AGENT_SOCKET, AT_SYMLINK_NOFOLLOW, STATX_INO | STATX_BTIME, &job.socket))
       die("statx", AGENT_SOCKET);
+    mask_made_cell(job.first);
     if (job.spec.hold) set_frozen(job.spec.cgroups[0], true);
   }
   /* They run, and CRIU has let go of all of them: its own end takes longer. */
@@ -312,6 +313,7 @@ struct mapping_holders {
 static int restore(struct criu criu, const struct jail *jail, struct mapping_holders holders,
                    const struct block *request, struct block *rest) {
   require_cell(&job.spec);
+  if (job.spec.cgroup_count) limit_devices(job.spec.cgroups[0]);
   struct block names = take_block(rest);
   show(jail, job.spec.images, MOUNT_ATTR_NOEXEC | MOUNT_ATTR_RDONLY);
   replace_images(jail, job.spec.images, rest);

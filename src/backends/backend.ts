@@ -264,6 +264,8 @@ export interface Backend {
   destroy(id: EnvironmentId): Promise<void>
   /** what is there, for finding what no record knows */
   remnants(): Promise<readonly Remnant[]>
+  /** puts the walls of this version around what an earlier one started; cheap if they stand */
+  harden(): Promise<void>
   /** gives back what is held for all environments together, once there is none of them */
   release(left: 'snapshots' | 'nothing'): Promise<void>
   check(): Promise<readonly Check[]>

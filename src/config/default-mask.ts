@@ -19,6 +19,9 @@ const inHomes = [
   '.kube',
   '.docker/config.json',
   '.config/containers/auth.json',
+  '.local/share/containers',
+  '.local/share/docker',
+  '.local/share/libvirt',
   '.terraform.d/credentials*',
   // forges, registries and services that take a token
   '.config/gh',
@@ -74,7 +77,24 @@ const ofTheMachine = [
   '/var/lib/docker',
   '/var/lib/containers',
   '/var/lib/containerd',
-  // the store of other users of this machine; the one in use is hidden by the backend
+  '/var/lib/rancher',
+  '/var/lib/etcd',
+  '/var/lib/lxc',
+  '/var/lib/lxd',
+  '/var/snap/lxd',
+  '/var/lib/incus',
+  '/var/lib/machines',
+  '/var/lib/libvirt',
+  // memory of the machine and its processes; swap that is in use is found by the backend
+  '/swapfile',
+  '/swap.img',
+  '/var/crash',
+  '/var/lib/systemd/coredump',
+  '/var/lib/systemd/credential.secret',
+  '/etc/credstore',
+  '/etc/credstore.encrypted',
+  '/etc/krb5.keytab',
+  // the default store; others, and the one in use, are found by the backend
   '/var/lib/forkpoint',
 ]
 

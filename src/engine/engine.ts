@@ -1,10 +1,10 @@
-import { mkdirSync } from 'node:fs'
 import type { Backend, BackendContext } from '../backends/backend.ts'
 import { openBackend } from '../backends/registry.ts'
 import type { BackendName } from '../model/environment.ts'
 import { PrerequisiteError } from '../model/errors.ts'
 import type { Settings } from '../model/settings.ts'
 import { openStore, type Store } from '../store/open-store.ts'
+import { openClosedDirectory } from '../system/closed-directory.ts'
 import { type Background, background } from './background.ts'
 import { isBusy } from './busy.ts'
 import { type Connections, connections } from './connections.ts'
@@ -85,9 +85,14 @@ function requireRoot(): void {
   })
 }
 
+/** What homes hold that were made by versions that did not close them. */
+function isOfHome(name: string): boolean {
+  return /^(db\.sqlite.*|volume\.ext4.*|data|runtime|bench-.*|lost\+found)$/.test(name)
+}
+
 function openHome(home: string): void {
   try {
-    mkdirSync(home, { recursive: true, mode: 0o700 })
+    openClosedDirectory(home, isOfHome)
   } catch (error) {
     throw new PrerequisiteError(`cannot use ${home} as home: ${(error as Error).message}`, {
       remedy: 'set FORKPOINT_HOME to a directory that root can write to',

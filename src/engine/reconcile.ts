@@ -18,6 +18,7 @@ import { discardAbandoned } from './spares/discard.ts'
  */
 export async function reconcile(engine: Engine): Promise<void> {
   if (engine.store.snapshots.any()) await engine.backend('native').ready()
+  await engine.backend('native').harden()
   await tried(() => discardAbandoned(engine))
   const { recovered } = await recoverAbandoned(engine)
   markDead(engine)

@@ -1,7 +1,9 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { networkInterfaces } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Environment } from '../../src/index.ts'
 import { agentPid } from '../support/cell-processes.ts'
@@ -178,6 +180,57 @@ for sender in sys.argv[2:]:
     } finally {
       watch.kill('SIGKILL')
     }
+  })
+
+  describe('the table of connections of the host', () => {
+    /** Entries of it that are this environment's, or are left of one that had its address before. */
+    const entriesOf = (address: string) =>
+      readFileSync('/proc/net/nf_conntrack', 'utf8')
+        .split('\n')
+        .filter((line) => line.includes(` src=${address} `)).length
+
+    /** How many entries ten thousand datagrams to as many ports make. */
+    const flood = async (env: Environment, from: number) => {
+      const script = `
+import socket, sys
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+for port in range(${from}, ${from + 10_000}): s.sendto(b'x', (sys.argv[1], port))`
+      const words = ['/usr/bin/python3', '-c', script, far.address]
+      const before = entriesOf(await addressOf(env))
+      expect((await env.exec(words, { mode: 'process' })).stderr).toBe('')
+      return entriesOf(await addressOf(env)) - before
+    }
+    const most = 4096
+
+    beforeEach((ctx) => {
+      if (!existsSync('/proc/net/nf_conntrack')) ctx.skip('no CONFIG_NF_CONNTRACK_PROCFS')
+    })
+
+    test('is not filled by one environment, nor by its fork, and neighbours have their part', async () => {
+      const [env, neighbour] = [await fp.create({ net: 'nat' }), await fp.create({ net: 'nat' })]
+      expect(await flood(env, 10_000)).toBeLessThanOrEqual(most)
+      expect(await ask(neighbour, far.address, far.port, 5)).toBe(far.hostAddress)
+      const [fork] = await neighbour.fork(1)
+      expect(await flood(fork as Environment, 20_000)).toBeLessThanOrEqual(most)
+    })
+
+    test('is not filled by an environment that runs under rules of an earlier version', async () => {
+      const netAllow = [`${far.hostAddress}/32`]
+      const env = await fp.create({ net: 'nat', netAllow })
+      const table = `ip forkpoint_${home.key}`
+      const earlier = `flush chain ${table} prerouting\ndelete set ${table} connections\n`
+      execFileSync('nft', ['-f', '-'], { input: earlier })
+      rmSync(join(home.path, 'data/nat-rules'), { force: true })
+      await home.open()
+      expect(await ask(env, far.hostAddress, port, 5)).toBe('the host')
+      expect(await ask(env, far.address, far.port, 5)).toBe(far.hostAddress)
+      expect(await flood(env, 30_000)).toBeLessThanOrEqual(most)
+      expect(
+        execFileSync('nft', ['list', 'table', 'ip', `forkpoint_${home.key}`])
+          .toString()
+          .match(/masquerade/g),
+      ).toHaveLength(1)
+    })
   })
 
   test('names are resolved by servers that can be reached from inside', async () => {

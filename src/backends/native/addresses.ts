@@ -12,6 +12,11 @@ export interface LinkAddresses {
 const linkPrefix = 30
 const linkSize = 4
 
+/** How many environments a pool has addresses for. */
+export function linksOf(pool: string): number {
+  return 2 ** (linkPrefix - Math.min(cidrPrefix(pool), linkPrefix))
+}
+
 /**
  * The first free link of the pool from the link number `from` on, and round again; `taken` are host
  * side addresses already in use.
@@ -19,7 +24,7 @@ const linkSize = 4
 export function nextLink(pool: string, taken: ReadonlySet<string>, from = 0): LinkAddresses {
   const [network = ''] = pool.split('/')
   const base = toNumber(network)
-  const links = 2 ** (linkPrefix - Math.min(cidrPrefix(pool), linkPrefix))
+  const links = linksOf(pool)
   for (let tried = 0; tried < links; tried += 1) {
     const link = (from + tried) % links
     const gateway = toText(base + link * linkSize + 1)

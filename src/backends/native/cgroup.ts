@@ -5,6 +5,7 @@ import type { Limits } from '../../model/environment.ts'
 import { BackendError, type ForkpointError, PrerequisiteError } from '../../model/errors.ts'
 import { mkdir, readdir, readFile, rmdir, writeFile } from '../../system/quick-fs.ts'
 import type { CgroupLayout, Controller } from './cgroup-layout.ts'
+import { writeDevicePolicy } from './device-policy.ts'
 
 const cpuPeriodUs = 100_000
 
@@ -18,6 +19,7 @@ export function cgroupDirs(layout: CgroupLayout, key: string, id: string): strin
   }
   const mounts = new Set([first])
   for (const { mount } of layout.controllers.values()) mounts.add(mount)
+  if (layout.devices !== null) mounts.add(layout.devices.mount)
   return [...mounts].map((mount) => cgroupAt(mount, key, id))
 }
 
@@ -48,18 +50,20 @@ export async function setLimits(
 }
 
 /** The last environment of this home may be removing the groups above at the same moment. */
-async function makeCgroup(layout: CgroupLayout, dir: string): Promise<void> {
+export async function makeCgroup(layout: CgroupLayout, dir: string): Promise<void> {
+  const { unified, devices } = layout
   for (let tries = 0; ; tries += 1) {
     try {
-      if (dir.startsWith(`${layout.unified}/`)) await delegateControllers(layout, dirname(dir))
+      if (dir.startsWith(`${unified}/`)) await delegateControllers(layout, dirname(dir))
       await mkdir(dir)
-      return
+      break
     } catch (error) {
-      if (errnoOf(error) === 'EEXIST') return
+      if (errnoOf(error) === 'EEXIST') break
       if (errnoOf(error) !== 'ENOENT' || tries === 100) throw error
       await mkdir(dirname(dir), { recursive: true })
     }
   }
+  if (devices?.version === 1 && dir.startsWith(`${devices.mount}/`)) await writeDevicePolicy(dir)
 }
 
 function errnoOf(error: unknown): string | undefined {

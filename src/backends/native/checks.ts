@@ -3,8 +3,12 @@ import { release } from 'node:os'
 import { ForkpointError } from '../../model/errors.ts'
 import { type EnvironmentId, newEnvironmentId } from '../../model/ids.ts'
 import { formatBytes, formatDuration } from '../../model/quantities.ts'
+import { isClosed } from '../../system/closed-directory.ts'
 import type { Check } from '../backend.ts'
 import { criuVersion, findCriu } from './criu.ts'
+import { whyNoDevicePolicy } from './devices.ts'
+import { type KernelLimit, kernelLimits, lowKernelLimits } from './kernel-limits.ts'
+import { countsConnections } from './nat.ts'
 import { nativeProgram } from './native-program.ts'
 import { askShell, dumpAndRestore, type Machine, makeProbeCell } from './probe.ts'
 import { runTool } from './run-tool.ts'
@@ -17,6 +21,7 @@ export async function checkMachine(machine: Machine): Promise<Check[]> {
     await probe('kernel', checkKernel),
     await probe('programs', checkPrograms),
     await probe('cgroups', () => checkCgroups(machine)),
+    await probe('limits', checkKernelLimits, 'warn'),
     await probe('store', () => checkStore(machine)),
     await probe('network', checkNetwork, 'warn'),
   ]
@@ -95,20 +100,56 @@ async function checkCgroups({ native: { layout } }: Machine): Promise<Finding> {
   return `${freezer}; limits: ${versions.join(', ')}`
 }
 
+/** They are raised for all of the machine, so that users can see which. */
+async function checkKernelLimits(): Promise<Finding> {
+  const low = await lowKernelLimits()
+  const names = kernelLimits.filter((limit) => !low.includes(limit)).map(settingOf)
+  const found = `at least ${names.join(', ')}`
+  const [first] = low
+  if (first === undefined) return found
+  const missing = low.map(({ name, why }) => `${name.replaceAll('/', '.')} is low: ${why}`)
+  const remedy = `raise it on the host: sysctl -w ${settingOf(first)}`
+  return { status: 'warn', found: missing.join('; '), remedy }
+}
+
+function settingOf({ name, enough }: KernelLimit): string {
+  return `${name.replaceAll('/', '.')}=${enough}`
+}
+
 async function checkStore({ native: { places } }: Machine): Promise<Finding> {
   const [home, root, space] = await Promise.all([stat(places.home), stat('/'), statfs(places.home)])
   const free = space.bavail * space.bsize
   const kind = home.dev === root.dev ? 'volume file on the root file system' : 'own file system'
   const found = `${places.home}, ${kind}, ${formatBytes(free)} free`
+  // What is on another file system than `/` is not part of what environments see.
+  if (home.dev === root.dev && !isClosed(home)) {
+    const remedy =
+      'move the home to a directory of its own, or hide it with mask.add in every other home'
+    return { status: 'warn', found: `${found}; environments of other homes can read it`, remedy }
+  }
   if (free >= leastFreeBytes) return found
   return { status: 'warn', found, remedy: 'free some space, or set FORKPOINT_HOME elsewhere' }
 }
 
 async function checkNetwork(): Promise<Finding> {
   const { exitCode, stderr } = await runTool('nft', ['list', 'tables'])
-  if (exitCode === 0) return 'nftables; --net nat works'
+  if (exitCode === 0 && (await countsConnections())) return 'nftables; --net nat works'
+  if (exitCode === 0) {
+    const found =
+      'nftables without CONFIG_NFT_CONNLIMIT: with --net nat an environment can fill the table of connections'
+    return { status: 'warn', found, remedy: 'load the module nft_connlimit, or use --net none' }
+  }
   const remedy = 'environments work without it; for --net nat the kernel needs nftables'
   return { status: 'warn', found: stderr.trim(), remedy }
+}
+
+/** While a cell is there: the policy is that of the home's group, which goes with its last cell. */
+async function checkDevices({ native: { layout, places } }: Machine): Promise<Finding> {
+  const why = await whyNoDevicePolicy(layout, places.key)
+  if (why === null) return `kept from cells by their cgroup, v${layout.devices?.version}`
+  const remedy =
+    'their mounts still allow no devices; for a second wall the kernel needs CONFIG_CGROUP_BPF'
+  return { status: 'warn', found: `not kept from cells by their cgroup: ${why}`, remedy }
 }
 
 async function checkCells(machine: Machine): Promise<Check[]> {
@@ -119,6 +160,7 @@ async function checkCells(machine: Machine): Promise<Check[]> {
     await askShell(machine, cell.id, cell.instance, 'probe=$((6*7)); sleep 1000 & echo ready')
     const made = formatDuration(performance.now() - began)
     checks.push({ name: 'cell', status: 'ok', found: `made, and its shell answers, in ${made}` })
+    checks.push(await probe('devices', () => checkDevices(machine), 'warn'))
     checks.push(
       await probe('criu', async () => {
         const version = await criuVersion(findCriu(machine.native.settings).command)

@@ -2,6 +2,7 @@ import { lstatSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { chmod, chown, mkdir, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { runCell } from './cell.ts'
+import { rawFiles } from './raw-files.ts'
 import { outermost } from './view/paths.ts'
 
 /**
@@ -20,13 +21,19 @@ export interface MaskPlan {
 
 const passwordFiles = new Set(['/etc/shadow', '/etc/gshadow'])
 
-/** Patterns with a `*` hide what matches now; plain paths are hidden whether they exist or not. */
+/**
+ * Patterns with a `*` hide what matches now; plain paths are hidden whether they exist or not. Other
+ * stores, and files that hold disks or memory as they are, are always hidden.
+ */
 export function planMask(patterns: readonly string[]): MaskPlan {
-  const reachable = [...new Set(patterns.flatMap(expand).flatMap(realPaths))].sort()
-  const hidden = outermost(reachable.filter((path) => !passwordFiles.has(path)))
+  const paths = [...patterns.flatMap(expand), ...rawFiles()]
+  const reachable = [...new Set(paths.flatMap(realPaths))].sort()
+  const secret = outermost(reachable.filter((path) => !passwordFiles.has(path)))
   const scrubbed = reachable.filter((path) => passwordFiles.has(path)).flatMap(scrub)
-  const masked = [...hidden, ...scrubbed.map(({ path }) => path)]
-  return { parents: parentsOf(masked).map(asOnHost), hidden, scrubbed }
+  const masked = [...secret, ...scrubbed.map(({ path }) => path)]
+  const parents = parentsOf(masked).flatMap(asOnHost)
+  const there = new Set(['/', ...parents.map(({ path }) => path)])
+  return { parents, hidden: secret.filter((path) => there.has(dirname(path))), scrubbed }
 }
 
 /** What a pattern stands for; a `*` stays within one path component. */
@@ -59,9 +66,10 @@ function parentsOf(paths: readonly string[]): string[] {
   return [...found].sort()
 }
 
-function asOnHost(path: string) {
-  const { mode, uid, gid } = lstatSync(path)
-  return { path, mode: mode & 0o7777, uid, gid }
+/** Nothing if it was removed a moment ago. */
+function asOnHost(path: string): MaskPlan['parents'][number][] {
+  const found = lstatSync(path, { throwIfNoEntry: false })
+  return found ? [{ path, mode: found.mode & 0o7777, uid: found.uid, gid: found.gid }] : []
 }
 
 /**

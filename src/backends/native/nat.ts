@@ -1,12 +1,22 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { networkInterfaces } from 'node:os'
 import type { EnvironmentId } from '../../model/ids.ts'
-import { disjoint, type LinkAddresses, nextLink } from './addresses.ts'
+import { disjoint, type LinkAddresses, linksOf, nextLink } from './addresses.ts'
 import { type CellNet, runCell } from './cell.ts'
 import type { GivenLink } from './given-links.ts'
 import { mustRun, runTool } from './run-tool.ts'
 
 const forwarding = '/proc/sys/net/ipv4/ip_forward'
+
+/**
+ * Connections of one environment that the host keeps in its table, which is one for the whole machine.
+ * Each counts until it has expired: two minutes after its end with TCP, half a minute after the last
+ * datagram with UDP.
+ */
+const mostConnections = 4096
+const tableSize = '/proc/sys/net/netfilter/nf_conntrack_max'
+/** A machine with little memory has a small table; one environment gets no more than this part. */
+const partOfTable = 8
 
 /** Names that tell one home's interfaces and rules from another's. */
 export interface NatNames {
@@ -40,19 +50,25 @@ export function freeLink(
   return nextLink(pool, taken, Number.parseInt(names.table.slice(-8), 16))
 }
 
+/** How many connections an environment may have, as rules say it; null where the kernel cannot count. */
+type Bound = number | null
+
 /**
  * The rules of one home. They name interfaces by prefix, so an environment adds none, except what
  * it is allowed to reach among the host's and its neighbours' addresses, which are closed. Root
  * inside can write raw packets: those whose sender is not the other end of the link are dropped.
  */
-export function natRules(names: NatNames, pool: string): string {
+function natRules(names: NatNames, pool: string, bound: Bound): string {
   const ours = `"${names.prefix}*"`
+  const counted = `add @connections { ip saddr ct count over ${bound} }`
   return `
 table ip ${names.table} {
   set allowed { type ifname . ipv4_addr; flags interval; }
+  set connections { type ipv4_addr; size ${linksOf(pool)}; flags dynamic; }
   chain prerouting {
     type filter hook prerouting priority -10; policy accept;
     iifname ${ours} fib saddr . iif oif missing drop
+    ${bound === null ? '' : `iifname ${ours} ct state new ${counted} drop`}
   }
   chain input {
     type filter hook input priority -10; policy accept;
@@ -89,11 +105,45 @@ table ip6 ${names.table} {
 
 export async function ensureNat(names: NatNames, pool: string): Promise<void> {
   if ((await readFile(forwarding, 'utf8')).trim() !== '1') await writeFile(forwarding, '1')
-  if (!(await hasRules(names))) await nft('setting up NAT', natRules(names, pool))
+  const found = await rulesOf(names)
+  // Those of an earlier version know no such set.
+  if (found?.includes('set connections')) return
+  const script = (bound: Bound) =>
+    (found === null ? '' : emptied(names)) + natRules(names, pool, bound)
+  const bounded = await runNft(script(await boundHere()))
+  // A kernel without CONFIG_NFT_CONNLIMIT: `doctor` tells of it.
+  if (bounded.exitCode !== 0) await nft('setting up NAT', script(null))
 }
 
-async function hasRules({ table }: NatNames): Promise<boolean> {
-  return (await runTool('nft', ['list', 'table', 'ip', table])).exitCode === 0
+/** The rules of a table that is there; what it allows stays, and all happens at one moment. */
+function emptied({ table }: NatNames): string {
+  const chains = ['prerouting', 'input', 'forward', 'postrouting'].map(
+    (chain) => `ip ${table} ${chain}`,
+  )
+  for (const chain of ['input', 'forward']) chains.push(`ip6 ${table} ${chain}`)
+  return chains.map((chain) => `flush chain ${chain}\n`).join('')
+}
+
+async function boundHere(): Promise<number> {
+  const size = Number(await readFile(tableSize, 'utf8').catch(() => Number.POSITIVE_INFINITY))
+  return Math.min(mostConnections, Math.floor(size / partOfTable))
+}
+
+/** Whether the kernel counts connections: rules are tried in a network that nobody else sees. */
+export async function countsConnections(): Promise<boolean> {
+  const names = { table: 'forkpoint_probe', prefix: 'fpprobe' }
+  const words = ['--net', 'nft', '-f', '-']
+  const input = natRules(names, '192.0.2.0/24', mostConnections)
+  return (await runTool('unshare', words, { input })).exitCode === 0
+}
+
+async function rulesOf({ table }: NatNames): Promise<string | null> {
+  const { exitCode, stdout } = await runTool('nft', ['list', 'table', 'ip', table])
+  return exitCode === 0 ? stdout : null
+}
+
+async function hasRules(names: NatNames): Promise<boolean> {
+  return (await rulesOf(names)) !== null
 }
 
 export async function allow(
@@ -133,6 +183,10 @@ export async function removeInterface(iface: string): Promise<void> {
 /** Removes the rules; only when no environment of this home has a network. */
 export async function removeNat(names: NatNames): Promise<void> {
   for (const family of ['ip', 'ip6']) await runTool('nft', ['delete', 'table', family, names.table])
+}
+
+function runNft(script: string): ReturnType<typeof runTool> {
+  return runTool('nft', ['-f', '-'], { input: script })
 }
 
 async function nft(doing: string, script: string): Promise<void> {

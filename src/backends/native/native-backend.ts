@@ -20,6 +20,7 @@ import { checkMachine } from './checks.ts'
 import { attributesOf, writeIdentity } from './environment-directory.ts'
 import { flush } from './flush.ts'
 import { freeze, isFrozen, thaw, wakeFrozen } from './freezer.ts'
+import { harden } from './harden.ts'
 import { explained, tellingFull } from './host-failures.ts'
 import { giveBackAbandonedIds } from './id-ranges.ts'
 import { imagesFor } from './image-variants.ts'
@@ -189,6 +190,7 @@ export function nativeBackend(context: BackendContext): Backend {
     discardUnrecorded: (recorded) => discardUnrecorded(native, recorded),
     layersOf,
     remnants: () => remnants(native),
+    harden: () => harden(native),
     address: (id, instance) => ({
       path: placeOf(id, instance).socket,
       identity: fromRecord(instance).socket,

@@ -2,6 +2,7 @@ import { mkdir, open, rename, rm, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BackendError, ResourceError } from '../../model/errors.ts'
+import { unmappedId } from '../../system/closed-directory.ts'
 import { killPoint } from '../../system/kill-points.ts'
 import { pathExists } from '../../system/path-exists.ts'
 import { stat } from '../../system/quick-fs.ts'
@@ -90,6 +91,8 @@ async function formatVolume(path: string, sizeBytes: number): Promise<void> {
   const draft = draftOf(path)
   try {
     const file = await open(draft, 'w', 0o600)
+    // Not every file system takes such an owner; the home is closed as well.
+    await file.chown(unmappedId, unmappedId).catch(() => {})
     await file.truncate(size)
     await file.close()
     await mustRun(`formatting ${path}`, 'mkfs.ext4', [

@@ -5,7 +5,7 @@ import { defaultMask } from '../../../src/config/default-mask.ts'
 import { codeWords, readPage, root, sectionOf } from './markdown.ts'
 
 const page = readPage('docs/security.md')
-const hardening = readFileSync(join(root, 'native/cell/harden.c'), 'utf8')
+const sourceOf = (name: string) => readFileSync(join(root, 'native/cell', name), 'utf8')
 
 /** What the page writes as `~/x` is masked in /root and in every home. */
 function maskOnPage(): string[] {
@@ -21,13 +21,13 @@ describe('the page on security', () => {
   })
 
   test('lists the capabilities that root inside keeps', () => {
-    const [, kept = ''] = /kept_capabilities\[\] = \{([^}]*)\}/.exec(hardening) ?? []
+    const [, kept = ''] = /kept_capabilities\[\] = \{([^}]*)\}/.exec(sourceOf('harden.c')) ?? []
     const listed = codeWords(sectionOf(page, 'Capabilities')).filter((word) => /^CAP_/.test(word))
     expect(listed.sort()).toEqual((kept.match(/CAP_\w+/g) ?? []).sort())
   })
 
   test('lists what is hidden or read-only in /proc', () => {
-    const inside = readFileSync(join(root, 'native/cell/inside.c'), 'utf8')
+    const inside = sourceOf('inside.c')
     const masked = Array.from(
       inside.matchAll(/"((?:proc|sys)\/[\w/-]+)"/g),
       ([, path = '']) => `/${path}`,
@@ -40,7 +40,7 @@ describe('the page on security', () => {
 
   test('lists the system calls that the filter refuses, and how', () => {
     const refused = Array.from(
-      hardening.matchAll(/\{SYS_(\w+), (E\w+)\}/g),
+      sourceOf('filter.c').matchAll(/\{SYS_(\w+), (E\w+)\}/g),
       ([, call = '', error = '']) => `${call} ${error}`,
     )
     const listed = Array.from(

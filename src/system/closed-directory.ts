@@ -1,0 +1,57 @@
+import { spawnSync } from 'node:child_process'
+import { chmodSync, chownSync, lstatSync, mkdirSync, readdirSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { ifThere } from './if-there.ts'
+
+/**
+ * A user and group that is mapped into no environment. What belongs to them is closed to everybody
+ * inside, root included, who may read files of all users that are mapped: also in environments that
+ * were made before, whatever their mask. Root of the host passes.
+ */
+export const unmappedId = 0xffff_fffe
+
+/**
+ * Makes a directory that nobody inside an environment can enter, or closes one that is there and holds
+ * only the names that `isOurs` knows. One that is shared with other files stays as it is; then those
+ * of our own in it are closed one by one.
+ */
+export function openClosedDirectory(path: string, isOurs: (name: string) => boolean): void {
+  const found = ifThere(() => statSync(path)) ?? makeClosed(path)
+  if (isClosed(found)) return
+  const names = readdirSync(path)
+  if (names.every(isOurs)) close(path, 0o700)
+  else for (const name of names.filter(isOurs)) closeFile(join(path, name))
+}
+
+/** Whether everybody inside environments is kept out. */
+export function isClosed({ uid, gid, mode }: { uid: number; gid: number; mode: number }): boolean {
+  return uid === unmappedId && gid === unmappedId && (mode & 0o007) === 0
+}
+
+/**
+ * Closed from its first moment: a running environment that sees it before keeps in memory whom it
+ * belonged to.
+ */
+function makeClosed(path: string) {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  const owner = [`--reuid=${unmappedId}`, `--regid=${unmappedId}`, '--clear-groups']
+  const able = ['--inh-caps=+dac_override', '--ambient-caps=+dac_override']
+  // Where this cannot be done, the plain way says why, or works.
+  spawnSync('setpriv', [...owner, ...able, 'mkdir', '-m', '700', '--', path], { stdio: 'ignore' })
+  mkdirSync(path, { recursive: true, mode: 0o700 })
+  return statSync(path)
+}
+
+function close(path: string, mode: number): void {
+  try {
+    chownSync(path, unmappedId, unmappedId)
+    chmodSync(path, mode)
+  } catch {
+    // A file system that knows no such owner, or that others serve: `doctor` tells of it.
+  }
+}
+
+function closeFile(path: string): void {
+  const found = ifThere(() => lstatSync(path))
+  if (found?.isFile() && !isClosed(found)) close(path, 0o600)
+}
