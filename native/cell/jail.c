@@ -81,8 +81,7 @@ static void take_root(const char *directory) {
 /* The directory that becomes /run is also where the new root is mounted first: it is there, and ours. */
 void enter_jail(const struct spec *spec) {
   if (!spec->kdat) die_usage("needs --kdat", NULL);
-  if (unshare(CLONE_NEWNS)) die("unshare", "mount namespace");
-  if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL)) die("make mounts private under", "/");
+  enter_private_mounts();
   int run = clone_own_directory(spec->kdat);
   int proc = clone_mount("/proc", -1, LOCKED_DOWN | MOUNT_ATTR_NOEXEC);
   int sys = clone_mount("/sys", -1, LOCKED_DOWN | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_RDONLY);

@@ -121,17 +121,19 @@ true`
   const unmasking = `
 import ctypes, sys
 libc = ctypes.CDLL(None, use_errno=True)
-for path in sys.argv[1:]:
+for path in sys.argv[2:]:
     assert libc.umount2(path.encode(), 0) == 0, path
-options = b'ptmxmode=666,mode=620,gid=1000005'
+options = b'ptmxmode=666,mode=620,gid=' + sys.argv[1].encode()
 assert libc.mount(b'devpts', b'/dev/pts', b'devpts', 32 | 2 | 8, options) == 0, ctypes.get_errno()
 `
 
   /** As an earlier version made it. */
   async function makeOlder(): Promise<Environment> {
     const older = await fp.create()
-    const words = ['--target', String(agentPid(home, older)), '--mount', '/usr/bin/python3', '-c']
-    execFileSync('nsenter', [...words, unmasking, ...masks])
+    const pid = agentPid(home, older)
+    const [, base = ''] = readFileSync(`/proc/${pid}/gid_map`, 'utf8').trim().split(/\s+/)
+    const words = ['--target', String(pid), '--mount', '/usr/bin/python3', '-c', unmasking]
+    execFileSync('nsenter', [...words, String(Number(base) + 5), ...masks])
     expect(
       (await older.exec('ls /sys/devices/virtual/block; cat /proc/partitions')).stdout,
     ).toMatch(/loop/)

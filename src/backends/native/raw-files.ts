@@ -20,7 +20,7 @@ export function rawFiles(): string[] {
 }
 
 /** What the loop devices of the machine show. */
-function backingFiles(): string[] {
+export function backingFiles(): string[] {
   const devices = ifThere(() => readdirSync('/sys/block')) ?? []
   return devices
     .filter((name) => name.startsWith('loop'))

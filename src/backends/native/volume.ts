@@ -7,6 +7,7 @@ import { killPoint } from '../../system/kill-points.ts'
 import { pathExists } from '../../system/path-exists.ts'
 import { stat } from '../../system/quick-fs.ts'
 import type { Places } from './places.ts'
+import { backingFiles } from './raw-files.ts'
 import { mustRun, runTool } from './run-tool.ts'
 
 const smallestVolume = 256 * 1024 ** 2
@@ -67,11 +68,18 @@ async function closeVolume(places: Places): Promise<void> {
     await sleep(pauseMs)
     run = await runTool('umount', [places.data])
   }
-  if (run.exitCode === 0) return
+  if (run.exitCode === 0) return deviceFreed(places)
   throw new BackendError(`cannot unmount ${places.data}: ${run.stderr.trim()}`, {
     lastWords: run.stderr.trim(),
     remedy: `see which process uses it with \`fuser -m ${places.data}\`, end it and try again`,
   })
+}
+
+/** A worker that is just ending may have it mounted for a moment longer, and with it the loop device. */
+async function deviceFreed({ volume }: Places): Promise<void> {
+  for (let tries = 0; backingFiles().includes(volume) && tries < mostTries; tries += 1) {
+    await sleep(pauseMs)
+  }
 }
 
 /** One at a time, under the lease of the volume; what a killed one left is written over. */
