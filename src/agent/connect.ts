@@ -2,8 +2,9 @@ import type { Duplex } from 'node:stream'
 import { TimeoutError } from '../model/errors.ts'
 import { AgentConnection, type CallOptions } from './connection.ts'
 import { within } from './deadline.ts'
+import type { WatchdogOptions } from './watchdog.ts'
 
-export interface ConnectOptions extends CallOptions {
+export interface ConnectOptions extends CallOptions, WatchdogOptions {
   /** How long the agent may take to introduce itself; default 10 s. */
   readonly helloTimeoutMs?: number
 }
@@ -15,7 +16,7 @@ export async function openConnection(
   transport: Duplex,
   options: ConnectOptions = {},
 ): Promise<AgentConnection> {
-  const connection = new AgentConnection(transport)
+  const connection = new AgentConnection(transport, options)
   await greeted(connection, options)
   return connection
 }

@@ -10,6 +10,7 @@ import {
   startCommand,
 } from './commands.ts'
 import type { AgentConnection, CallOptions } from './connection.ts'
+import { ExecLimit } from './exec-limit.ts'
 import { ConnectionLostError } from './failures.ts'
 
 export type ExecInput = Buffer | string | AsyncIterable<Buffer | string>
@@ -39,6 +40,9 @@ export interface ExecResult extends CommandResult {
 
 const DEFAULT_MAX_BYTES = 64 * 1024 * 1024
 const DEFAULT_GRACE_MS = 2000
+/** Connections lost in a row, with nothing new in between: an agent that always hangs up is given up. */
+const MOST_LOSSES = 50
+const LOSS_PAUSE_MS = 20
 
 /** Runs a command to its end. An abort, or output past `maxBytes`, ends the command too. */
 export async function execCommand(
@@ -58,8 +62,10 @@ class ExecRun {
   readonly #options: ExecOptions
   readonly #stdout: Sink
   readonly #stderr: Sink
+  readonly #limit: ExecLimit | null
   #connection: AgentConnection
   #command: CommandHandle
+  #losses = 0
   #hasStarted = false
   #inputIsSent: boolean
 
@@ -70,6 +76,7 @@ class ExecRun {
     this.#stdout = new Sink('stdout', options.onStdout, options)
     this.#stderr = new Sink('stderr', options.onStderr, options)
     this.#connection = connection
+    this.#limit = limitOf(spec, connection)
     this.#inputIsSent = spec.stdin === undefined
     this.#command = this.#start()
   }
@@ -92,6 +99,7 @@ class ExecRun {
 
   async #follow(): Promise<CommandResult> {
     for (;;) {
+      using _limit = this.#watchLimit()
       const parts = this.#followOnce(this.#command)
       try {
         const [result] = await Promise.all(parts)
@@ -101,6 +109,8 @@ class ExecRun {
         if (this.#options.reconnect === undefined) throw error
         // What had arrived is still being read, and counts.
         await Promise.allSettled(parts)
+        if (this.#command.receivedBytes > 0) this.#losses = 0
+        await this.#noteLoss(error)
         await this.#takeUpAgain(this.#options.reconnect)
         // The caller gave up meanwhile, when there was no connection to end the command over.
         if (this.#options.signal?.aborted) await this.#stop()
@@ -117,8 +127,26 @@ class ExecRun {
         return
       } catch (error) {
         if (!(error instanceof ConnectionLostError)) throw error
+        await this.#noteLoss(error)
       }
     }
+  }
+
+  async #noteLoss(error: ConnectionLostError): Promise<void> {
+    this.#losses += 1
+    if (this.#losses > MOST_LOSSES) throw error
+    if (this.#losses > 1) await sleep(LOSS_PAUSE_MS)
+  }
+
+  #watchLimit(): Disposable | null {
+    const connection = this.#connection
+    return (
+      this.#limit?.watch(
+        this.#command,
+        () => this.#hasStarted,
+        () => connection.isSuspended,
+      ) ?? null
+    )
   }
 
   #followOnce(command: CommandHandle) {
@@ -187,6 +215,12 @@ class ExecRun {
     }
     command.detach()
   }
+}
+
+function limitOf(spec: ExecSpec, { secondMs }: AgentConnection): ExecLimit | null {
+  const { timeoutMs, graceMs = DEFAULT_GRACE_MS } = spec
+  if (timeoutMs === undefined || timeoutMs <= 0) return null
+  return new ExecLimit({ timeoutMs, graceMs, secondMs })
 }
 
 /** Where one stream's output goes: to the listener, to memory, or both. */

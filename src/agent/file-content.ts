@@ -4,6 +4,7 @@ import { protocolError } from './failures.ts'
 import { type Fields, need } from './fields.ts'
 import { checkPath, type FileAttributes } from './files.ts'
 import type { Inbox } from './inbox.ts'
+import { progressing } from './patience.ts'
 import type { AgentStream } from './stream.ts'
 import { Op } from './wire.ts'
 
@@ -56,7 +57,8 @@ export function openContent(
     size: lengthBytes,
   }
   const attempt = { verb: 'read', subject: path }
-  const stream = connection.open(fields, { attempt, outputs: ['frames'], signal })
+  const patience = progressing
+  const stream = connection.open(fields, { attempt, outputs: ['frames'], signal, patience })
   const end = stream.result.then(readEnd)
   end.catch(() => {})
   return { runs: eachRun(stream, stream.output(), options), end }
@@ -129,7 +131,8 @@ export async function writeContent(
   const attributes = { mode, uid, gid, mtimeNs }
   const fields = { op: Op.fileWrite, path: checkPath(path), flags: writeFlags(options) }
   const attempt = { verb: 'write', subject: path }
-  const stream = connection.open({ ...fields, ...attributes }, { attempt, signal })
+  const patience = progressing
+  const stream = connection.open({ ...fields, ...attributes }, { attempt, signal, patience })
   try {
     const size = await send(stream)
     await stream.endInput({ size })

@@ -2,6 +2,7 @@ import { ResourceError } from '../model/errors.ts'
 import type { AgentConnection, CallOptions } from './connection.ts'
 import type { Attempt } from './failures.ts'
 import type { Fields } from './fields.ts'
+import { progressing } from './patience.ts'
 import { decodeRecords } from './records.ts'
 
 /** A listing longer than this is refused: it is held in memory, and its writer is not trusted. */
@@ -14,7 +15,9 @@ export async function* eachRecord(
   fields: Fields,
   options: CallOptions = {},
 ): AsyncGenerator<Fields, void, undefined> {
-  const stream = connection.open(fields, { attempt, outputs: ['bytes'], signal: options.signal })
+  const { signal } = options
+  const patience = progressing
+  const stream = connection.open(fields, { attempt, outputs: ['bytes'], signal, patience })
   try {
     yield* decodeRecords(stream.output())
     await stream.result

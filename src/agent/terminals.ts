@@ -4,6 +4,7 @@ import { protocolError } from './failures.ts'
 import { type Fields, need } from './fields.ts'
 import type { Inbox } from './inbox.ts'
 import { listRecords } from './listing.ts'
+import { begunPromptly } from './patience.ts'
 import { type ExitStatus, readExitStatus } from './signals.ts'
 import type { AgentStream } from './stream.ts'
 import { MAX_REPLAY_BYTES, Op } from './wire.ts'
@@ -53,6 +54,7 @@ export class TerminalHandle {
       outputs: ['bytes'],
       onEvent: (event) => this.#onReplay(event),
       signal: options.signal,
+      patience: begunPromptly,
     })
     this.#output = this.#stream.output()
     this.exit = this.#stream.result.then(readExitStatus)

@@ -48,10 +48,13 @@ export async function openEngine(settings: Settings, options: KeeperOptions = {}
     backends.set(name, known)
     return known
   }
-  const open = connections(async (id) => {
-    await settled(engine, id)
-    const record = store.environments.get(id)
-    return record?.instance ? backend(record.backend).address(id, record.instance) : null
+  const open = connections({
+    addressOf: async (id) => {
+      await settled(engine, id)
+      const record = store.environments.get(id)
+      return record?.instance ? backend(record.backend).address(id, record.instance) : null
+    },
+    isPaused: (id) => store.environments.get(id)?.status === 'paused',
   })
   const engine: Engine = {
     ...{ settings, store, backend, exclusively, connections: open, events: told },
