@@ -14,6 +14,7 @@ import { reconcile } from './reconcile.ts'
 import { settled } from './settled.ts'
 import { type KeeperOptions, keepSpares, type Spares } from './spares/keeper.ts'
 import { type Squashes, squashes } from './squashes.ts'
+import { type Warnings, warnings } from './warnings.ts'
 
 /** What every operation works with. */
 export interface Engine extends AsyncDisposable {
@@ -25,6 +26,7 @@ export interface Engine extends AsyncDisposable {
   readonly squashes: Squashes
   readonly background: Background
   readonly spares: Spares
+  readonly warnings: Warnings
   backend(name: BackendName): Backend
   /** Runs `work` while no other operation, of this process or another, has the same resource. */
   exclusively<T>(resource: string, what: string, work: () => Promise<T>): Promise<T>
@@ -58,6 +60,7 @@ export async function openEngine(settings: Settings, options: KeeperOptions = {}
   })
   const engine: Engine = {
     ...{ settings, store, backend, exclusively, connections: open, events: told },
+    warnings: warnings(),
     flushes: flushes(() => engine),
     squashes: squashes(() => engine),
     background: background(() => isBusy(store)),
