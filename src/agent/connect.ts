@@ -31,7 +31,8 @@ export async function greeted(
 ): Promise<void> {
   const waited = options.helloTimeoutMs ?? DEFAULT_HELLO_TIMEOUT_MS
   const late = new TimeoutError(`the agent did not answer within ${waited} ms`, {
-    remedy: 'check that the environment is running and not paused',
+    remedy:
+      'check that it is not paused; if a process inside holds all of its connections, restore a snapshot, or remove the environment',
   })
   try {
     await within(connection.ready, waited, late, options.signal)
