@@ -41,13 +41,12 @@ export class TestAgent implements AsyncDisposable {
 
   static async start(): Promise<TestAgent> {
     const directory = mkdtempSync(join(tmpdir(), 'forkpoint-agent-'))
-    for (const name of ['run', 'state', 'files', 'jail']) mkdirSync(join(directory, name))
+    for (const name of ['run', 'files', 'jail']) mkdirSync(join(directory, name))
     // Beside the shared files, because the program may lie on a mount that the copy lacks.
     const copy = join(directory, 'agent')
     copyFileSync(program, copy)
     const socket = ['--socket', join(directory, 'run/agent.sock')]
-    const state = ['--state', join(directory, 'state')]
-    const child = spawn('unshare', [...namespaces, jail, directory, copy, ...socket, ...state], {
+    const child = spawn('unshare', [...namespaces, jail, directory, copy, ...socket], {
       stdio: ['ignore', 'inherit', 'inherit'],
       cwd: '/',
     })
