@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ConflictError, NotFoundError, ResourceError } from '../model/errors.ts'
+import { ByteCollector } from './byte-collector.ts'
 import { type CommandSpec, newCommandId } from './command-spec.ts'
 import {
   attachCommand,
@@ -229,8 +230,7 @@ class Sink {
   readonly #listener: OutputListener | undefined
   readonly #maxBytes: number
   readonly #keeps: boolean
-  readonly #chunks: Buffer[] = []
-  #keptBytes = 0
+  readonly #kept = new ByteCollector()
 
   constructor(name: string, listener: OutputListener | undefined, options: ExecOptions) {
     this.#name = name
@@ -247,17 +247,16 @@ class Sink {
   }
 
   collected(): Buffer {
-    return Buffer.concat(this.#chunks)
+    return this.#kept.bytes()
   }
 
   #keep(chunk: Buffer): void {
-    this.#keptBytes += chunk.length
-    if (this.#keptBytes > this.#maxBytes) {
+    if (this.#kept.length + chunk.length > this.#maxBytes) {
       const listener = this.#name === 'stdout' ? 'onStdout' : 'onStderr'
       throw new ResourceError(`${this.#name} of the command exceeds ${this.#maxBytes} bytes`, {
         remedy: `stream it with ${listener}, or raise maxBytes`,
       })
     }
-    this.#chunks.push(chunk)
+    this.#kept.add(chunk)
   }
 }

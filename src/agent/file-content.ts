@@ -1,4 +1,5 @@
 import { ResourceError } from '../model/errors.ts'
+import { ByteCollector } from './byte-collector.ts'
 import type { AgentConnection, CallOptions } from './connection.ts'
 import { protocolError } from './failures.ts'
 import { type Fields, need } from './fields.ts'
@@ -89,18 +90,16 @@ export async function readFile(
   options: ReadAllOptions = {},
 ): Promise<Buffer> {
   const maxBytes = options.maxBytes ?? DEFAULT_MAX_BYTES
-  const chunks: Buffer[] = []
-  let bytes = 0
+  const kept = new ByteCollector()
   for await (const chunk of streamFile(connection, path, options)) {
-    bytes += chunk.length
-    if (bytes > maxBytes) {
+    if (kept.length + chunk.length > maxBytes) {
       throw new ResourceError(`cannot read ${path} into memory: it exceeds ${maxBytes} bytes`, {
         remedy: 'read it as a stream, download it, or raise maxBytes',
       })
     }
-    chunks.push(chunk)
+    kept.add(chunk)
   }
-  return Buffer.concat(chunks)
+  return kept.bytes()
 }
 
 /** Writes a file from memory or from a stream. One that fails half-way leaves nothing behind. */

@@ -1,3 +1,4 @@
+import { ByteCollector } from './byte-collector.ts'
 import { envEntries } from './command-spec.ts'
 import type { AgentConnection, CallOptions } from './connection.ts'
 import { protocolError } from './failures.ts'
@@ -108,13 +109,13 @@ export class TerminalHandle {
   /** The recent output that this viewer was given first. */
   async readReplay(): Promise<Buffer> {
     await this.#opened.promise
-    const chunks: Buffer[] = []
+    const replay = new ByteCollector()
     while (this.#output.takenBytes < this.#replayEnd) {
       const chunk = await this.#output.read()
       if (chunk === null) break
-      chunks.push(chunk)
+      replay.add(chunk)
     }
-    return Buffer.concat(chunks)
+    return replay.bytes()
   }
 
   #onReplay(event: Fields): void {

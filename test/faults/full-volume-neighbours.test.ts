@@ -1,11 +1,16 @@
 // One environment takes all blocks and inodes of the volume that it shares with others.
 import { statfsSync } from 'node:fs'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, afterEach, expect, test } from 'vitest'
 import { placesOf } from '../../src/backends/native/places.ts'
+import { expectNothing } from '../support/remains.ts'
 import { TestHome } from '../support/test-home.ts'
 
 const home = new TestHome('full-neighbours', { 'spares.count': 0 })
 afterAll(() => home[Symbol.asyncDispose]())
+afterEach(async () => {
+  await home.removeAll()
+  await expectNothing(home)
+})
 
 const fill = `
 import os
