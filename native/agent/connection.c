@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include "buffer.h"
 #include "connection-state.h"
@@ -17,6 +18,9 @@
 #include "util.h"
 
 #define QUEUE_LIMIT (1 << 20)
+
+/* Connections taken from the backlog in one turn. */
+#define ACCEPT_BATCH 64
 static struct source listener;
 static struct list connections = LIST_INIT(connections);
 static int connection_count;
@@ -216,15 +220,44 @@ static void add_connection(int fd)
 	send_hello(connection);
 }
 
+/* The host lives in another pid namespace: its pid is 0 here, which nobody
+ * inside can have. An agent that was started by hand is no PID 1 and serves all. */
+static bool is_host(int fd)
+{
+	struct ucred peer;
+	socklen_t length = sizeof peer;
+
+	return getpid() != 1 || (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.pid == 0);
+}
+
+/* Whoever is inside has no business here and is turned away at once, so that
+ * every place is the host's. False when there is nobody else to let in. */
+static bool accept_one(struct source *source)
+{
+	int fd = accept4(source->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+	if (fd < 0) {
+		/* Without descriptors, callers wait in the backlog. */
+		if (errno == EMFILE || errno == ENFILE)
+			source_watch(source, connection_count ? 0 : EPOLLIN);
+		return false;
+	}
+	if (is_host(fd))
+		add_connection(fd);
+	else
+		close(fd);
+	return true;
+}
+
 static void accept_ready(struct source *source, uint32_t events)
 {
 	(void)events;
-	int fd = accept4(source->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-	if (fd >= 0)
-		add_connection(fd);
-	/* Above the limit, and when descriptors ran out, callers wait in the backlog. */
-	if (connection_count >= MAX_CONNECTIONS || (fd < 0 && (errno == EMFILE || errno == ENFILE)))
-		source_watch(source, connection_count ? 0 : EPOLLIN);
+	for (int i = 0; i < ACCEPT_BATCH && connection_count < MAX_CONNECTIONS; i++)
+		if (!accept_one(source))
+			return;
+	/* Above the limit, too, callers wait in the backlog. */
+	if (connection_count >= MAX_CONNECTIONS)
+		source_watch(source, 0);
 }
 
 int connections_listen(const char *path)
@@ -245,7 +278,7 @@ int connections_listen(const char *path)
 	mode_t before = umask(0177);
 	int bound = bind(fd, (struct sockaddr *)&address, sizeof address);
 	umask(before);
-	if (bound < 0 || listen(fd, MAX_CONNECTIONS) < 0)
+	if (bound < 0 || listen(fd, SOMAXCONN) < 0)
 		return -1;
 	return source_watch(&listener, EPOLLIN);
 }

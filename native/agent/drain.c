@@ -11,7 +11,6 @@
 
 struct drain {
 	struct source source;
-	char *path;
 };
 
 /* False at the end of the input. */
@@ -23,13 +22,6 @@ static bool drop_some(int fd)
 	return got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR));
 }
 
-static void remove_fifo(char *path)
-{
-	if (path)
-		unlink(path);
-	free(path);
-}
-
 static void drain_ready(struct source *source, uint32_t events)
 {
 	struct drain *drain = container_of(source, struct drain, source);
@@ -38,11 +30,10 @@ static void drain_ready(struct source *source, uint32_t events)
 	if (drop_some(source->fd))
 		return;
 	source_close(source);
-	remove_fifo(drain->path);
 	free(drain);
 }
 
-void drain_until_end(int fd, char *path)
+void drain_until_end(int fd)
 {
 	struct drain *drain = NULL;
 
@@ -50,11 +41,9 @@ void drain_until_end(int fd, char *path)
 		drain = malloc(sizeof *drain);
 	if (drain) {
 		source_init(&drain->source, fd, drain_ready);
-		drain->path = path;
 		if (source_watch(&drain->source, EPOLLIN) == 0)
 			return;
 		free(drain);
 	}
 	close(fd);
-	remove_fifo(path);
 }

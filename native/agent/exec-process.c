@@ -61,8 +61,8 @@ static int run(struct command *command, const struct spawn *program, struct pipe
 	child_add(&command->child, pid, process_exited);
 	if (pipes->ours[0] >= 0)
 		input_open(&command->input, take_fd(&pipes->ours[0]));
-	if (output_open(&command->out, take_fd(&pipes->ours[1]), NULL) < 0 ||
-	    output_open(&command->err, take_fd(&pipes->ours[2]), NULL) < 0) {
+	if (output_open(&command->out, take_fd(&pipes->ours[1])) < 0 ||
+	    output_open(&command->err, take_fd(&pipes->ours[2])) < 0) {
 		int failure = errno;
 		snprintf(message, message_size, "cannot watch the output of pid %d: %s", pid, strerror(failure));
 		child_kill_group(&command->child, SIGKILL);

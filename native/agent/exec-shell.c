@@ -49,7 +49,7 @@ static int make_call(struct command *command, const struct fields *fields, char 
 		return refuse(message, message_size, ENOMEM, "%s", "cannot queue a command: out of memory");
 	command->call = call;
 	call->command = command;
-	call->stdin_reader = -1;
+	call->status_writer = call->out_writer = call->err_writer = call->stdin_reader = -1;
 	list_init(&call->link);
 	source_init(&call->status, -1, NULL);
 	call->with_stdin = fields_int(fields, KEY_STDIN, 0) == 1;
@@ -70,17 +70,15 @@ static size_t length_of(const struct list *head)
 	return count;
 }
 
-/* The shell of this name, started for this user if there is none. */
-static struct shell *find_or_make(const char *name, const char *user, char *message, size_t message_size)
+/* The shell of this name, started if there is none. */
+static struct shell *find_or_make(const char *name, char *message, size_t message_size)
 {
 	struct shell *shell = shell_find(name);
 
 	if (!shell && length_of(&shells) >= MAX_SHELLS)
 		refuse(message, message_size, EAGAIN, "%s", "64 shells are open; close one first");
 	else if (!shell)
-		return shell_new(name, user ? user : "", message, message_size);
-	else if (user && strcmp(user, shell->user_spec))
-		refuse(message, message_size, EINVAL, "shell '%s' runs as another user; use another shell name", name);
+		return shell_new(name, message, message_size);
 	else if (length_of(&shell->queue) >= MAX_QUEUED)
 		refuse(message, message_size, EAGAIN, "shell '%s' has 1024 commands waiting", name);
 	else
@@ -91,17 +89,18 @@ static struct shell *find_or_make(const char *name, const char *user, char *mess
 int shell_start(struct command *command, const struct fields *fields, char *message, size_t message_size)
 {
 	autofree char *given = fields_string(fields, KEY_SHELL);
-	autofree char *user = fields_string(fields, KEY_USER);
 	const char *name = given ? given : DEFAULT_SHELL;
 
 	if (!name_valid(name))
 		return refuse(message, message_size, EINVAL, "shell name '%.80s' is not 1 to 64 of A-Z a-z 0-9 _ -", name);
 	command->shell = strdup(name);
+	if (fields_has(fields, KEY_USER))
+		return refuse(message, message_size, EINVAL, "%s", "a shell runs as root; run a process to be another user");
 	if (!fields_has(fields, KEY_COMMAND))
 		return refuse(message, message_size, EINVAL, "%s", "a shell runs a command, not an argv");
 	if (make_call(command, fields, message, message_size) < 0)
 		return -1;
-	struct shell *shell = find_or_make(name, user, message, message_size);
+	struct shell *shell = find_or_make(name, message, message_size);
 	return shell ? shell_add(shell, command->call, message, message_size) : -1;
 }
 

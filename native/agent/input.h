@@ -11,7 +11,7 @@ struct input {
 	struct buffer waiting;
 	uint64_t accepted;     /* bytes taken from the host so far */
 	bool ended;            /* the host sent END */
-	bool held_open;        /* END must wait: the command has not opened its FIFO yet */
+	bool held_open;        /* END must wait: the command has not opened its pipe yet */
 	/* `length` bytes left the queue. */
 	void (*consumed)(struct input *input, size_t length);
 };

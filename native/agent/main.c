@@ -1,6 +1,6 @@
 /* The agent: PID 1 of an environment. It serves docs/agent-protocol.md on a
  * Unix socket and reaps what dies. CRIU dumps and restores it with the rest, so
- * it keeps to what CRIU can carry: one thread, epoll, pipes, FIFOs, terminals,
+ * it keeps to what CRIU can carry: one thread, epoll, pipes, terminals,
  * sockets, signalfd and relative timerfds. */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -18,12 +18,10 @@
 #include "child.h"
 #include "connection.h"
 #include "loop.h"
-#include "shell.h"
 #include "spawn.h"
 
 struct options {
 	const char *socket;
-	const char *state;
 };
 
 static _Noreturn void die(const char *what, const char *argument)
@@ -36,17 +34,14 @@ static struct options parse_options(int argc, char **argv)
 {
 	static const struct option known[] = {
 		{ "socket", required_argument, NULL, 's' },
-		{ "state", required_argument, NULL, 'd' },
 		{ 0 },
 	};
-	struct options options = { "/run/forkpoint/agent.sock", "/.forkpoint/run" };
+	struct options options = { "/run/forkpoint/agent.sock" };
 	int choice;
 
 	while ((choice = getopt_long(argc, argv, "", known, NULL)) != -1) {
 		if (choice == 's')
 			options.socket = optarg;
-		else if (choice == 'd')
-			options.state = optarg;
 		else
 			exit(2);
 	}
@@ -101,8 +96,6 @@ int main(int argc, char **argv)
 		die("epoll_create1 or timerfd_create", "");
 	if (children_open() < 0)
 		die("signalfd", "SIGCHLD");
-	if (shells_open(options.state) < 0)
-		die("mkdir", options.state);
 	if (connections_listen(options.socket) < 0)
 		die("listen", options.socket);
 	loop_run();

@@ -66,10 +66,9 @@ void output_init(struct output *output, void (*changed)(struct output *))
 	output->changed = changed;
 }
 
-int output_open(struct output *output, int fd, char *path)
+int output_open(struct output *output, int fd)
 {
 	output->source.fd = fd;
-	output->path = path;
 	return source_watch(&output->source, EPOLLIN);
 }
 
@@ -111,7 +110,7 @@ void output_release(struct output *output)
 	if (output->source.fd < 0)
 		return;
 	source_watch(&output->source, 0);
-	drain_until_end(take_fd(&output->source.fd), take_pointer(&output->path));
+	drain_until_end(take_fd(&output->source.fd));
 }
 
 void output_free(struct output *output)

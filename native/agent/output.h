@@ -1,4 +1,4 @@
-/* One output of a command: a pipe or FIFO read into a ring, under back-pressure. */
+/* One output of a command: a pipe read into a ring, under back-pressure. */
 #pragma once
 
 #include <stdbool.h>
@@ -9,7 +9,6 @@
 struct output {
 	struct source source;
 	struct ring ring;
-	char *path;    /* the FIFO's name, owned; NULL for a pipe */
 	bool full;     /* reading waits until the host has consumed */
 	bool ended;    /* its command ended: read what is owed, no more */
 	uint64_t owed; /* bytes that lay in the pipe when the command ended */
@@ -18,8 +17,8 @@ struct output {
 
 void output_init(struct output *output, void (*changed)(struct output *));
 
-/* Takes fd and path over. 0, or -1 with errno. */
-int output_open(struct output *output, int fd, char *path);
+/* Takes fd over. 0, or -1 with errno. */
+int output_open(struct output *output, int fd);
 
 /* The command ended. What it wrote lies in the pipe now; a background job may
  * go on writing, which is not the command's output any more. */

@@ -1,75 +1,41 @@
-/* One command's turn in a shell: its FIFOs, its lines, its report. */
+/* One command's turn in a shell: its pipes, its lines, its report. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <termios.h>
+#include <unistd.h>
 
 #include "shell-script.h"
 #include "shell.h"
 #include "util.h"
 
-static char *fifo_path(const struct shell_call *call, const char *suffix)
+/* A pipe whose reading end the agent has without waiting. 0, or -1 with errno. */
+static int make_pipe(int *reader, int *writer)
 {
-	return format("%s%s", call->stem, suffix);
-}
+	int ends[2];
 
-/* Makes <stem><suffix> for the shell's user. NULL with errno. */
-static char *make_fifo(const struct shell_call *call, const char *suffix)
-{
-	autofree char *path = fifo_path(call, suffix);
-	const struct user *user = &call->shell->user;
-
-	if (!path || mkfifo(path, 0600) < 0)
-		return NULL;
-	if (user->uid != 0 && chown(path, user->uid, user->gid) < 0 && errno != EPERM) {
-		int failure = errno;
-		unlink(path);
-		errno = failure;
-		return NULL;
-	}
-	return take_pointer(&path);
-}
-
-static void remove_fifo(const struct shell_call *call, const char *suffix)
-{
-	autofree char *path = fifo_path(call, suffix);
-
-	if (path)
-		unlink(path);
-}
-
-static int open_reader(const char *path)
-{
-	return open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-}
-
-static int make_output(const struct shell_call *call, const char *suffix, struct output *output)
-{
-	char *path = make_fifo(call, suffix);
-	int fd = path ? open_reader(path) : -1;
-
-	if (fd < 0) {
-		free(path);
+	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
 		return -1;
-	}
-	return output_open(output, fd, path);
+	*reader = ends[0];
+	*writer = ends[1];
+	return 0;
 }
 
-/* A FIFO can be opened for writing only while it has a reader, and bash's open
- * would wait for a writer: the agent holds both ends until bash has opened it. */
+static int make_output(struct output *output, int *writer)
+{
+	int reader;
+
+	return make_pipe(&reader, writer) < 0 ? -1 : output_open(output, reader);
+}
+
 static int make_input(struct shell_call *call)
 {
-	autofree char *path = make_fifo(call, ".0");
+	int writer;
 
-	if (!path)
-		return -1;
-	call->stdin_reader = open_reader(path);
-	int writer = call->stdin_reader < 0 ? -1 : open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
-	if (writer < 0)
+	if (make_pipe(&call->stdin_reader, &writer) < 0)
 		return -1;
 	call->command->input.held_open = true;
 	input_open(&call->command->input, writer);
@@ -88,14 +54,12 @@ static void status_ready(struct source *source, uint32_t events)
 
 static int make_status(struct shell_call *call)
 {
-	autofree char *path = make_fifo(call, ".s");
+	int reader;
 
-	source_init(&call->status, path ? open_reader(path) : -1, status_ready);
-	if (call->status.fd < 0)
+	if (make_pipe(&reader, &call->status_writer) < 0)
 		return -1;
-	/* Edge-triggered: after its first writer left, a FIFO reports a hang-up
-	 * for as long as it has none. */
-	return source_watch(&call->status, EPOLLIN | EPOLLET);
+	source_init(&call->status, reader, status_ready);
+	return source_watch(&call->status, EPOLLIN);
 }
 
 /* What an earlier command did with stty must not matter to this one. The master
@@ -117,10 +81,10 @@ int shell_call_open(struct shell_call *call, char *message, size_t message_size)
 {
 	struct command *command = call->command;
 
-	if (make_output(call, ".1", &command->out) < 0 || make_output(call, ".2", &command->err) < 0 ||
+	if (make_output(&command->out, &call->out_writer) < 0 || make_output(&command->err, &call->err_writer) < 0 ||
 	    make_status(call) < 0 || (call->with_stdin && make_input(call) < 0)) {
 		int failure = errno;
-		snprintf(message, message_size, "cannot make the FIFOs '%s.*': %s", call->stem, strerror(failure));
+		snprintf(message, message_size, "cannot make the pipes of a command: %s", strerror(failure));
 		errno = failure;
 		return -1;
 	}
@@ -178,16 +142,10 @@ bool shell_call_reported(struct shell_call *call, int *wait_status)
 void shell_call_end(struct shell_call *call)
 {
 	source_close(&call->status);
+	close_fd(&call->status_writer);
+	close_fd(&call->out_writer);
+	close_fd(&call->err_writer);
 	close_fd(&call->stdin_reader);
-	if (!call->stem)
-		return;
-	remove_fifo(call, ".s");
-	remove_fifo(call, ".0");
-	/* One that never came to be opened has nobody else to remove it. */
-	if (call->command->out.source.fd < 0)
-		remove_fifo(call, ".1");
-	if (call->command->err.source.fd < 0)
-		remove_fifo(call, ".2");
 }
 
 void shell_call_free(struct shell_call *call)
@@ -199,6 +157,5 @@ void shell_call_free(struct shell_call *call)
 	free(call->text);
 	free(call->cwd);
 	free(call->variables);
-	free(call->stem);
 	free(call);
 }

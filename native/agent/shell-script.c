@@ -1,14 +1,16 @@
 #define _GNU_SOURCE
 #include "shell-script.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* `\builtin` and the backslash before a name get past aliases; readonly -f keeps
  * a command from replacing the functions.
  *
  * __fp_begin and __fp_report leave $? as they found it, except under `set -e`,
  * where a failing return would end the shell. A report that was interrupted is
- * sent again, so it answers for each FIFO once. */
+ * sent again, so it answers for each command once. */
 #define KEEP_STATUS " case $- in *e*) ;; *) \\builtin return \"$1\";; esac; }\n"
 
 static const char setup[] =
@@ -18,8 +20,8 @@ static const char setup[] =
 	"__fp_report() {"
 	" if [[ -n ${__fp_home-} ]]; then"
 	" \\builtin cd -- \"$__fp_home\" >/dev/null 2>&1; OLDPWD=$__fp_old; \\builtin unset __fp_home __fp_old; fi;"
-	" if [[ $2 != \"${__fp_last-}\" ]]; then"
-	" \\builtin printf '%s\\n' \"$1\" >|\"$2\"; __fp_last=$2; fi;" KEEP_STATUS
+	" if [[ $3 != \"${__fp_last-}\" ]]; then"
+	" \\builtin printf '%s\\n' \"$1\" >|\"$2\"; __fp_last=$3; fi;" KEEP_STATUS
 	"\\builtin readonly -f __fp_begin __fp_enter __fp_report\n";
 
 static void add(struct buffer *lines, const char *text)
@@ -52,11 +54,13 @@ static void add_variables(struct buffer *lines, char *const *variables)
 	}
 }
 
-static void add_redirection(struct buffer *lines, const char *operator, const struct shell_call *call, const char *suffix)
+/* An end of a pipe that the agent holds, as bash finds it. */
+static void add_end(struct buffer *lines, const char *operator, int fd)
 {
-	add(lines, operator);
-	add_quoted(lines, call->stem);
-	add(lines, suffix);
+	char path[64];
+
+	snprintf(path, sizeof path, "%s/proc/%d/fd/%d", operator, getpid(), fd);
+	add(lines, path);
 }
 
 void script_setup(struct buffer *lines)
@@ -71,7 +75,7 @@ static void add_directory(struct buffer *lines, const struct shell_call *call)
 	add_quoted(lines, call->cwd);
 	add(lines, " || \\builtin cd -- ");
 	add_quoted(lines, call->cwd);
-	add_redirection(lines, " 2>|", call, ".2");
+	add_end(lines, " 2>|", call->err_writer);
 	add(lines, " && ");
 }
 
@@ -81,7 +85,7 @@ static void add_directory(struct buffer *lines, const struct shell_call *call)
  * says about all this goes to the terminal: only eval has the command's outputs. */
 void script_command(struct buffer *lines, const struct shell_call *call)
 {
-	add_redirection(lines, "{ \\__fp_begin \"$?\" ", call, ".s");
+	add_end(lines, "{ \\__fp_begin \"$?\" ", call->status_writer);
 	add(lines, "; ");
 	if (call->cwd)
 		add_directory(lines, call);
@@ -89,11 +93,11 @@ void script_command(struct buffer *lines, const struct shell_call *call)
 	/* `builtin` does not export the variables set before it, `command` does. */
 	add(lines, *call->variables ? "\\command eval -- " : "\\builtin eval -- ");
 	add_quoted(lines, call->text);
-	add_redirection(lines, " >|", call, ".1");
-	add_redirection(lines, " 2>|", call, ".2");
+	add_end(lines, " >|", call->out_writer);
+	add_end(lines, " 2>|", call->err_writer);
 	add(lines, "; }");
 	if (call->with_stdin)
-		add_redirection(lines, " <", call, ".0");
+		add_end(lines, " <", call->stdin_reader);
 	else
 		add(lines, " </dev/null");
 	add(lines, "\n");
@@ -101,6 +105,9 @@ void script_command(struct buffer *lines, const struct shell_call *call)
 
 void script_report(struct buffer *lines, const struct shell_call *call)
 {
-	add_redirection(lines, "\\__fp_report \"$?\" ", call, ".s");
-	add(lines, "\n");
+	char number[32];
+
+	add_end(lines, "\\__fp_report \"$?\" ", call->status_writer);
+	snprintf(number, sizeof number, " %lu\n", call->number);
+	add(lines, number);
 }

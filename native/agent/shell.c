@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include "command-stream.h"
 #include "environment.h"
@@ -22,18 +22,7 @@
 #define CLOSE_MS 1000
 
 struct list shells = LIST_INIT(shells);
-static const char *state;
 static unsigned long numbers;
-
-int shells_open(const char *state_directory)
-{
-	state = state_directory;
-	/* Searchable, not readable: a shell may run as another user, and opens
-	 * its own FIFOs in here by name. */
-	if (mkdir(state, 0711) < 0 && errno != EEXIST)
-		return -1;
-	return chmod(state, 0711);
-}
 
 struct shell *shell_find(const char *name)
 {
@@ -107,11 +96,8 @@ static void release_process(struct shell *shell)
 {
 	source_close(&shell->terminal);
 	source_close(&shell->feed);
+	close_fd(&shell->feed_reader);
 	buffer_free(&shell->unsent);
-	if (shell->feed_path)
-		unlink(shell->feed_path);
-	free(shell->feed_path);
-	shell->feed_path = NULL;
 }
 
 static void shell_free(struct shell *shell)
@@ -120,7 +106,6 @@ static void shell_free(struct shell *shell)
 	release_process(shell);
 	timer_stop(&shell->settle);
 	user_free(&shell->user);
-	free(shell->user_spec);
 	free(shell);
 }
 
@@ -178,17 +163,18 @@ static void shell_exited(struct child *child, int wait_status)
 	}
 }
 
-/* The FIFO bash reads from. Both hold it open for reading and writing, so that
- * bash never sees an end and the agent never a broken pipe. */
-static int open_feed(struct shell *shell, int *theirs)
+/* The pipe bash reads from. The agent holds both ends, so that bash never sees
+ * an end and the agent never a broken pipe. */
+static int open_feed(struct shell *shell)
 {
-	shell->feed_path = format("%s/%s.%lu.cmd", state, shell->name, ++numbers);
-	if (!shell->feed_path || (unlink(shell->feed_path) < 0 && errno != ENOENT) ||
-	    mkfifo(shell->feed_path, 0600) < 0)
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
 		return -1;
-	source_init(&shell->feed, open(shell->feed_path, O_RDWR | O_NONBLOCK | O_CLOEXEC), feed_ready);
-	*theirs = open(shell->feed_path, O_RDWR | O_CLOEXEC);
-	return shell->feed.fd < 0 || *theirs < 0 ? -1 : 0;
+	shell->feed_reader = ends[0];
+	source_init(&shell->feed, ends[1], feed_ready);
+	/* bash waits for lines; the agent does not wait for bash. */
+	return fcntl(ends[1], F_SETFL, O_NONBLOCK);
 }
 
 static const char *bash_path(void)
@@ -199,7 +185,7 @@ static const char *bash_path(void)
 	return base && !strcmp(base, "/bash") ? configured : "bash";
 }
 
-static int execute_bash(struct shell *shell, const char *terminal, int feed, char *message, size_t message_size)
+static int execute_bash(struct shell *shell, const char *terminal, char *message, size_t message_size)
 {
 	autovector char **environment = environment_build(&shell->user, NULL, "xterm-256color");
 	char *argv[] = { (char *)bash_path(), "--norc", "--noprofile", "--noediting", "-i", "+o", "history", NULL };
@@ -208,7 +194,7 @@ static int execute_bash(struct shell *shell, const char *terminal, int feed, cha
 		.environment = environment,
 		.directory = environment_start_directory(&shell->user, NULL),
 		.user = &shell->user,
-		.fds = { feed, -1, -1 },
+		.fds = { shell->feed_reader, -1, -1 },
 		.terminal = terminal,
 	};
 	pid_t pid;
@@ -232,15 +218,14 @@ static int execute_bash(struct shell *shell, const char *terminal, int feed, cha
 
 static int start_bash(struct shell *shell, char *message, size_t message_size)
 {
-	autoclose int theirs = -1;
 	autobuffer struct buffer lines = { 0 };
 	char terminal[PTY_PATH];
 
 	source_init(&shell->terminal, pty_open(80, 24, terminal), terminal_ready);
-	if (shell->terminal.fd < 0 || open_feed(shell, &theirs) < 0 || source_watch(&shell->terminal, EPOLLIN) < 0)
-		snprintf(message, message_size, "cannot open a terminal or FIFO for shell '%s': %s", shell->name,
+	if (shell->terminal.fd < 0 || open_feed(shell) < 0 || source_watch(&shell->terminal, EPOLLIN) < 0)
+		snprintf(message, message_size, "cannot open a terminal or pipe for shell '%s': %s", shell->name,
 			 strerror(errno));
-	else if (execute_bash(shell, terminal, theirs, message, message_size) == 0) {
+	else if (execute_bash(shell, terminal, message, message_size) == 0) {
 		script_setup(&lines);
 		shell_feed(shell, &lines);
 		return 0;
@@ -278,12 +263,11 @@ static void shell_run_next(struct shell *shell)
 		shell_free(shell);
 }
 
-struct shell *shell_new(const char *name, const char *user_spec, char *message, size_t message_size)
+struct shell *shell_new(const char *name, char *message, size_t message_size)
 {
 	struct shell *shell = calloc(1, sizeof *shell);
 
-	if (!shell || !(shell->user_spec = strdup(user_spec))) {
-		free(shell);
+	if (!shell) {
 		snprintf(message, message_size, "cannot make a shell: %s", strerror(ENOMEM));
 		errno = ENOMEM;
 		return NULL;
@@ -291,15 +275,15 @@ struct shell *shell_new(const char *name, const char *user_spec, char *message, 
 	strcpy(shell->name, name);
 	source_init(&shell->terminal, -1, terminal_ready);
 	source_init(&shell->feed, -1, feed_ready);
+	shell->feed_reader = -1;
 	timer_init(&shell->settle, settled);
 	list_init(&shell->child.link);
 	list_init(&shell->queue);
 	list_append(&shells, &shell->link);
-	if (user_find(&shell->user, user_spec) == 0)
+	if (user_find(&shell->user, NULL) == 0)
 		return shell;
 	int failure = errno;
-	snprintf(message, message_size, "user '%s': %s", user_spec,
-		 failure == ENOENT ? "not in /etc/passwd or /etc/group" : strerror(failure));
+	snprintf(message, message_size, "cannot make a shell: %s", strerror(failure));
 	shell_free(shell);
 	errno = failure;
 	return NULL;
@@ -310,12 +294,7 @@ int shell_add(struct shell *shell, struct shell_call *call, char *message, size_
 	bool its_turn = !shell->current && list_empty(&shell->queue) && shell->settle.source.fd < 0;
 
 	call->shell = shell;
-	call->stem = format("%s/%lu", state, ++numbers);
-	if (!call->stem) {
-		snprintf(message, message_size, "cannot queue a command: %s", strerror(ENOMEM));
-		errno = ENOMEM;
-		return -1;
-	}
+	call->number = ++numbers;
 	list_append(&shell->queue, &call->link);
 	if (!its_turn || begin(shell, call, message, message_size) == 0)
 		return 0;

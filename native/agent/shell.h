@@ -14,20 +14,22 @@ struct stream;
 struct shell {
 	struct list link;
 	char name[NAME_MAX_LENGTH + 1];
-	char *user_spec;        /* as asked for, "" for the agent's own */
-	struct user user;
+	struct user user;       /* the agent's own: no other may open its pipes */
 	struct child child;     /* bash; pid 0 when none runs */
 	struct source terminal; /* pty master of its controlling terminal */
-	struct source feed;     /* FIFO that bash reads its lines from */
-	char *feed_path;
-	struct buffer unsent;   /* lines the FIFO had no room for */
+	struct source feed;     /* pipe that bash reads its lines from */
+	int feed_reader;        /* its other end: without bash, too, it never breaks */
+	struct buffer unsent;   /* lines the pipe had no room for */
 	struct command *current;
 	struct list queue;      /* of shell_call.link */
 	struct timer settle;    /* holds the next command back after an interrupt */
 	bool closing;
 };
 
-/* What a command needs while it is in a shell. */
+/* What a command needs while it is in a shell. Its pipes have no names: bash
+ * opens them as files of the agent in /proc, so that a command needs no space on
+ * any disk, which a neighbour may have filled. The agent holds the ends that bash
+ * is to open for as long as they may be. */
 struct shell_call {
 	struct list link;
 	struct command *command;
@@ -35,9 +37,10 @@ struct shell_call {
 	char *text, *cwd;
 	char **variables;
 	bool with_stdin;
-	char *stem;           /* its FIFOs are <stem>.0 .1 .2 .s */
-	struct source status; /* reads <stem>.s */
-	int stdin_reader;     /* keeps <stem>.0 writable until bash has opened it */
+	unsigned long number; /* tells its report from any other */
+	struct source status; /* reads what bash reports */
+	int status_writer, out_writer, err_writer;
+	int stdin_reader; /* until bash has opened it */
 	bool begun;           /* bash has opened all of them */
 	int pending_signal;   /* wanted before it had begun */
 	bool interrupted;     /* bash was sent SIGINT because of it */
@@ -47,12 +50,9 @@ struct shell_call {
 
 /* --- shell.c: the bash processes and their queues --- */
 
-/* The directory for FIFOs. 0, or -1 with errno. */
-int shells_open(const char *state_directory);
-
 extern struct list shells;
 struct shell *shell_find(const char *name);
-struct shell *shell_new(const char *name, const char *user_spec, char *message, size_t message_size);
+struct shell *shell_new(const char *name, char *message, size_t message_size);
 
 /* Puts the call in the queue and runs it if it is its turn. 0, or -1 with errno
  * and a message; the call is then still the caller's. */
@@ -72,7 +72,7 @@ void shell_close(struct shell *shell);
 
 /* --- shell-call.c: one command's turn --- */
 
-/* Makes its FIFOs. 0, or -1 with errno and a message. */
+/* Makes its pipes. 0, or -1 with errno and a message. */
 int shell_call_open(struct shell_call *call, char *message, size_t message_size);
 
 /* Sends its lines to bash. 0, or -1 with errno ENOMEM and a message. */

@@ -12,19 +12,20 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 export function bytesToText(bytes: Buffer): string {
   if (isUtf8(bytes)) return bytes.toString('utf8')
-  let text = ''
+  // Joined at the end: a string that grows by a character at a time takes 32 bytes for each.
+  const parts: string[] = []
   let at = 0
   while (at < bytes.length) {
     const length = sequenceLength(bytes, at)
     if (length === 0) {
-      text += String.fromCharCode(ESCAPE_BASE + bytes.readUInt8(at))
+      parts.push(String.fromCharCode(ESCAPE_BASE + bytes.readUInt8(at)))
       at += 1
     } else {
-      text += utf8.decode(bytes.subarray(at, at + length))
+      parts.push(utf8.decode(bytes.subarray(at, at + length)))
       at += length
     }
   }
-  return text
+  return parts.join('')
 }
 
 export function textToBytes(text: string): Buffer {

@@ -5,6 +5,7 @@ import { protocolError } from './failures.ts'
 import { type Fields, need } from './fields.ts'
 import type { Inbox } from './inbox.ts'
 import { listRecords } from './listing.ts'
+import { begunPromptly, type Patience, unlimited } from './patience.ts'
 import { type ExitStatus, readExitStatus, signalNumber } from './signals.ts'
 import type { AgentStream } from './stream.ts'
 import { Channel, Op } from './wire.ts'
@@ -65,7 +66,7 @@ export class CommandHandle {
     id: string,
     fields: Fields,
     base: CommandOffsets,
-    options: CallOptions,
+    options: CallOptions & { readonly patience: Patience },
   ) {
     this.id = id
     this.#connection = connection
@@ -75,6 +76,7 @@ export class CommandHandle {
       outputs: ['bytes', 'bytes'],
       onEvent: (event) => this.#onEvent(event),
       signal: options.signal,
+      patience: options.patience,
     })
     this.#stdout = this.#stream.output(Channel.stdout)
     this.#stderr = this.#stream.output(Channel.stderr)
@@ -125,9 +127,19 @@ export class CommandHandle {
     return this.#result
   }
 
-  /** Leaves the command running; it can be attached to again. */
-  detach(): void {
-    this.#stream.cancel()
+  /** Leaves the command running; it can be attached to again. Whoever waits fails with `reason`. */
+  detach(reason?: Error): void {
+    this.#stream.cancel(reason)
+  }
+
+  /** True while only the agent can bring the command's next output or its end. */
+  get isHostWaiting(): boolean {
+    return this.#stream.isHostWaiting
+  }
+
+  /** Bytes of output that arrived, read or not. */
+  get receivedBytes(): number {
+    return this.#stream.receivedBytes
   }
 
   #onEvent(event: Fields): void {
@@ -153,7 +165,11 @@ export function startCommand(
   options: CallOptions = {},
 ): CommandHandle {
   const id = spec.id ?? newCommandId()
-  return new CommandHandle(connection, id, startFields(id, spec), NOTHING_TAKEN, options)
+  // In a shell it begins when its turn comes, which may be in hours.
+  const patience = spec.mode === 'process' ? begunPromptly : unlimited
+  const { signal } = options
+  const fields = startFields(id, spec)
+  return new CommandHandle(connection, id, fields, NOTHING_TAKEN, { signal, patience })
 }
 
 /**
@@ -172,7 +188,9 @@ export async function attachCommand(
     stdoutOffset: offsets.stdout,
     stderrOffset: offsets.stderr,
   }
-  const handle = new CommandHandle(connection, id, fields, offsets, options)
+  const { signal } = options
+  const patience = begunPromptly
+  const handle = new CommandHandle(connection, id, fields, offsets, { signal, patience })
   await handle.attached
   return handle
 }

@@ -2,8 +2,9 @@ import type { Duplex } from 'node:stream'
 import { TimeoutError } from '../model/errors.ts'
 import { AgentConnection, type CallOptions } from './connection.ts'
 import { within } from './deadline.ts'
+import type { WatchdogOptions } from './watchdog.ts'
 
-export interface ConnectOptions extends CallOptions {
+export interface ConnectOptions extends CallOptions, WatchdogOptions {
   /** How long the agent may take to introduce itself; default 10 s. */
   readonly helloTimeoutMs?: number
 }
@@ -15,7 +16,7 @@ export async function openConnection(
   transport: Duplex,
   options: ConnectOptions = {},
 ): Promise<AgentConnection> {
-  const connection = new AgentConnection(transport)
+  const connection = new AgentConnection(transport, options)
   await greeted(connection, options)
   return connection
 }
@@ -30,7 +31,8 @@ export async function greeted(
 ): Promise<void> {
   const waited = options.helloTimeoutMs ?? DEFAULT_HELLO_TIMEOUT_MS
   const late = new TimeoutError(`the agent did not answer within ${waited} ms`, {
-    remedy: 'check that the environment is running and not paused',
+    remedy:
+      'check that it is not paused; if a process inside holds all of its connections, restore a snapshot, or remove the environment',
   })
   try {
     await within(connection.ready, waited, late, options.signal)

@@ -4,6 +4,7 @@ import { BackendError, TimeoutError } from '../model/errors.ts'
 import { within } from './deadline.ts'
 import {
   type Attempt,
+  agentIsSilent,
   connectionLost,
   otherVersion,
   printable,
@@ -14,7 +15,9 @@ import {
 import { decodeFields, encodeFields, type Fields, need } from './fields.ts'
 import { type Frame, FrameDecoder } from './frames.ts'
 import { Outbox } from './outbox.ts'
+import type { Patience } from './patience.ts'
 import { AgentStream, type StreamOptions } from './stream.ts'
+import { Watchdog, type WatchdogOptions } from './watchdog.ts'
 import { Channel, FrameType, MAX_OPEN_BYTES, PROTOCOL_VERSION } from './wire.ts'
 
 export interface CallOptions {
@@ -26,10 +29,15 @@ export interface PingOptions extends CallOptions {
   readonly timeoutMs?: number
 }
 
+export interface RequestOptions extends CallOptions {
+  readonly patience?: Patience
+}
+
 const DEFAULT_PING_TIMEOUT_MS = 10_000
 /** What the agent is taken to allow if it does not say. */
 const DEFAULT_MAX_STREAMS = 1024
 const MAX_STREAM_ID = 0xffff_ffff
+const NO_BYTES = Buffer.alloc(0)
 
 /** Many operations over one stream to an agent. */
 export class AgentConnection implements AsyncDisposable {
@@ -39,6 +47,8 @@ export class AgentConnection implements AsyncDisposable {
   readonly closed: Promise<Error | null>
 
   readonly #transport: Duplex
+  readonly #options: WatchdogOptions
+  readonly #watchdog: Watchdog
   readonly #outbox: Outbox
   readonly #decoder = new FrameDecoder()
   readonly #streams = new Map<number, AgentStream>()
@@ -51,8 +61,19 @@ export class AgentConnection implements AsyncDisposable {
   #lastStream = 0
   #lastPing = 0n
 
-  constructor(transport: Duplex) {
+  constructor(transport: Duplex, options: WatchdogOptions = {}) {
     this.#transport = transport
+    this.#options = options
+    this.#watchdog = new Watchdog(
+      {
+        tick: (isSuspended) => {
+          for (const stream of [...this.#streams.values()]) stream.tick(isSuspended)
+        },
+        ping: () => this.#control(FrameType.ping, NO_BYTES),
+        giveUp: (seconds) => this.destroy(agentIsSilent(seconds)),
+      },
+      options,
+    )
     this.#outbox = new Outbox(transport, (error) => this.destroy(error))
     this.ready = this.#hello.promise
     this.ready.catch(() => {})
@@ -62,6 +83,15 @@ export class AgentConnection implements AsyncDisposable {
     transport.on('close', () => this.#shutDown(null))
     transport.on('error', (error) => this.#shutDown(connectionLost(error)))
     this.#control(FrameType.hello, encodeFields({ version: PROTOCOL_VERSION }))
+  }
+
+  /** The environment is paused, so the agent cannot answer now. */
+  get isSuspended(): boolean {
+    return this.#options.isSuspended?.() ?? false
+  }
+
+  get secondMs(): number | undefined {
+    return this.#options.secondMs
   }
 
   get isOpen(): boolean {
@@ -90,8 +120,9 @@ export class AgentConnection implements AsyncDisposable {
   }
 
   /** An operation with nothing but a result. */
-  async request(attempt: Attempt, fields: Fields, options: CallOptions = {}): Promise<Fields> {
-    return await this.open(fields, { attempt, signal: options.signal }).result
+  async request(attempt: Attempt, fields: Fields, options: RequestOptions = {}): Promise<Fields> {
+    const { signal, patience } = options
+    return await this.open(fields, { attempt, signal, ...(patience && { patience }) }).result
   }
 
   /** Round trip to the agent, in milliseconds. */
@@ -145,6 +176,7 @@ export class AgentConnection implements AsyncDisposable {
   }
 
   #dispatch(frame: Frame): void {
+    this.#watchdog.noteFrame()
     if (this.#state === 'greeting') this.#greet(frame)
     else if (frame.stream === 0) this.#dispatchOwn(frame)
     else this.#dispatchToStream(frame)
@@ -204,8 +236,10 @@ export class AgentConnection implements AsyncDisposable {
     this.#end.resolve(error)
   }
 
-  /** An idle connection must not keep a process alive; work in flight must. */
+  /** An idle connection must not keep a process alive, nor be watched; work in flight must. */
   #holdProcess(): void {
+    if (this.#state === 'open' && this.#streams.size > 0) this.#watchdog.start()
+    else this.#watchdog.stop()
     if (!(this.#transport instanceof Socket)) return
     const isBusy = this.#state === 'greeting' || this.#streams.size > 0 || this.#pings.size > 0
     if (isBusy) this.#transport.ref()

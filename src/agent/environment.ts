@@ -1,6 +1,7 @@
 import { envEntries } from './command-spec.ts'
 import type { AgentConnection, CallOptions } from './connection.ts'
-import { ConnectionLostError } from './failures.ts'
+import { within } from './deadline.ts'
+import { agentIsSilent, ConnectionLostError } from './failures.ts'
 import { type Fields, need } from './fields.ts'
 import { listRecords } from './listing.ts'
 import { Op } from './wire.ts'
@@ -35,6 +36,8 @@ export interface ShellInfo {
 }
 
 const SELF = 'the environment'
+/** For the agent to hang up once it said that it does. */
+const HANG_UP_MS = 10_000
 
 export async function setIdentity(
   connection: AgentConnection,
@@ -71,7 +74,11 @@ export async function quiesce(
   } catch (error) {
     if (!(error instanceof ConnectionLostError)) throw error
   }
-  await connection.closed
+  const late = agentIsSilent(HANG_UP_MS / 1000)
+  await within(connection.closed, HANG_UP_MS, late, options.signal).catch((error: Error) => {
+    connection.destroy(error)
+    throw error
+  })
 }
 
 /** Sent once after create. */

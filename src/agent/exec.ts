@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ConflictError, NotFoundError, ResourceError } from '../model/errors.ts'
+import { ByteCollector } from './byte-collector.ts'
 import { type CommandSpec, newCommandId } from './command-spec.ts'
 import {
   attachCommand,
@@ -10,6 +11,7 @@ import {
   startCommand,
 } from './commands.ts'
 import type { AgentConnection, CallOptions } from './connection.ts'
+import { ExecLimit } from './exec-limit.ts'
 import { ConnectionLostError } from './failures.ts'
 
 export type ExecInput = Buffer | string | AsyncIterable<Buffer | string>
@@ -39,6 +41,9 @@ export interface ExecResult extends CommandResult {
 
 const DEFAULT_MAX_BYTES = 64 * 1024 * 1024
 const DEFAULT_GRACE_MS = 2000
+/** Connections lost in a row, with nothing new in between: an agent that always hangs up is given up. */
+const MOST_LOSSES = 50
+const LOSS_PAUSE_MS = 20
 
 /** Runs a command to its end. An abort, or output past `maxBytes`, ends the command too. */
 export async function execCommand(
@@ -58,8 +63,10 @@ class ExecRun {
   readonly #options: ExecOptions
   readonly #stdout: Sink
   readonly #stderr: Sink
+  readonly #limit: ExecLimit | null
   #connection: AgentConnection
   #command: CommandHandle
+  #losses = 0
   #hasStarted = false
   #inputIsSent: boolean
 
@@ -70,6 +77,7 @@ class ExecRun {
     this.#stdout = new Sink('stdout', options.onStdout, options)
     this.#stderr = new Sink('stderr', options.onStderr, options)
     this.#connection = connection
+    this.#limit = limitOf(spec, connection)
     this.#inputIsSent = spec.stdin === undefined
     this.#command = this.#start()
   }
@@ -92,6 +100,7 @@ class ExecRun {
 
   async #follow(): Promise<CommandResult> {
     for (;;) {
+      using _limit = this.#watchLimit()
       const parts = this.#followOnce(this.#command)
       try {
         const [result] = await Promise.all(parts)
@@ -101,6 +110,8 @@ class ExecRun {
         if (this.#options.reconnect === undefined) throw error
         // What had arrived is still being read, and counts.
         await Promise.allSettled(parts)
+        if (this.#command.receivedBytes > 0) this.#losses = 0
+        await this.#noteLoss(error)
         await this.#takeUpAgain(this.#options.reconnect)
         // The caller gave up meanwhile, when there was no connection to end the command over.
         if (this.#options.signal?.aborted) await this.#stop()
@@ -117,8 +128,26 @@ class ExecRun {
         return
       } catch (error) {
         if (!(error instanceof ConnectionLostError)) throw error
+        await this.#noteLoss(error)
       }
     }
+  }
+
+  async #noteLoss(error: ConnectionLostError): Promise<void> {
+    this.#losses += 1
+    if (this.#losses > MOST_LOSSES) throw error
+    if (this.#losses > 1) await sleep(LOSS_PAUSE_MS)
+  }
+
+  #watchLimit(): Disposable | null {
+    const connection = this.#connection
+    return (
+      this.#limit?.watch(
+        this.#command,
+        () => this.#hasStarted,
+        () => connection.isSuspended,
+      ) ?? null
+    )
   }
 
   #followOnce(command: CommandHandle) {
@@ -189,14 +218,19 @@ class ExecRun {
   }
 }
 
+function limitOf(spec: ExecSpec, { secondMs }: AgentConnection): ExecLimit | null {
+  const { timeoutMs, graceMs = DEFAULT_GRACE_MS } = spec
+  if (timeoutMs === undefined || timeoutMs <= 0) return null
+  return new ExecLimit({ timeoutMs, graceMs, secondMs })
+}
+
 /** Where one stream's output goes: to the listener, to memory, or both. */
 class Sink {
   readonly #name: string
   readonly #listener: OutputListener | undefined
   readonly #maxBytes: number
   readonly #keeps: boolean
-  readonly #chunks: Buffer[] = []
-  #keptBytes = 0
+  readonly #kept = new ByteCollector()
 
   constructor(name: string, listener: OutputListener | undefined, options: ExecOptions) {
     this.#name = name
@@ -213,17 +247,16 @@ class Sink {
   }
 
   collected(): Buffer {
-    return Buffer.concat(this.#chunks)
+    return this.#kept.bytes()
   }
 
   #keep(chunk: Buffer): void {
-    this.#keptBytes += chunk.length
-    if (this.#keptBytes > this.#maxBytes) {
+    if (this.#kept.length + chunk.length > this.#maxBytes) {
       const listener = this.#name === 'stdout' ? 'onStdout' : 'onStderr'
       throw new ResourceError(`${this.#name} of the command exceeds ${this.#maxBytes} bytes`, {
         remedy: `stream it with ${listener}, or raise maxBytes`,
       })
     }
-    this.#chunks.push(chunk)
+    this.#kept.add(chunk)
   }
 }

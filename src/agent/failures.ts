@@ -124,6 +124,24 @@ export function connectionLost(cause?: unknown): ConnectionLostError {
   })
 }
 
+const NO_ANSWER_REMEDY =
+  'it may be overloaded, stopped or tampered with: try again, restore a snapshot, or remove the environment'
+
+/** The agent lives but does not do what it was asked for. */
+export function noAnswer(attempt: Attempt, seconds: number): TimeoutError {
+  const what = `cannot ${attempt.verb} ${printable(attempt.subject)}`
+  return new TimeoutError(`${what}: the agent did not answer within ${seconds} s`, {
+    remedy: NO_ANSWER_REMEDY,
+  })
+}
+
+/** The agent does not even answer pings. */
+export function agentIsSilent(seconds: number): TimeoutError {
+  return new TimeoutError(`the agent has not answered for ${seconds} s`, {
+    remedy: NO_ANSWER_REMEDY,
+  })
+}
+
 export function requestTooLong(attempt: Attempt, bytes: number): InvalidInputError {
   const what = `cannot ${attempt.verb} ${printable(attempt.subject)}`
   return new InvalidInputError(

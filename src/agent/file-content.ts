@@ -1,9 +1,11 @@
 import { ResourceError } from '../model/errors.ts'
+import { ByteCollector } from './byte-collector.ts'
 import type { AgentConnection, CallOptions } from './connection.ts'
 import { protocolError } from './failures.ts'
 import { type Fields, need } from './fields.ts'
 import { checkPath, type FileAttributes } from './files.ts'
 import type { Inbox } from './inbox.ts'
+import { progressing } from './patience.ts'
 import type { AgentStream } from './stream.ts'
 import { Op } from './wire.ts'
 
@@ -56,7 +58,8 @@ export function openContent(
     size: lengthBytes,
   }
   const attempt = { verb: 'read', subject: path }
-  const stream = connection.open(fields, { attempt, outputs: ['frames'], signal })
+  const patience = progressing
+  const stream = connection.open(fields, { attempt, outputs: ['frames'], signal, patience })
   const end = stream.result.then(readEnd)
   end.catch(() => {})
   return { runs: eachRun(stream, stream.output(), options), end }
@@ -87,18 +90,16 @@ export async function readFile(
   options: ReadAllOptions = {},
 ): Promise<Buffer> {
   const maxBytes = options.maxBytes ?? DEFAULT_MAX_BYTES
-  const chunks: Buffer[] = []
-  let bytes = 0
+  const kept = new ByteCollector()
   for await (const chunk of streamFile(connection, path, options)) {
-    bytes += chunk.length
-    if (bytes > maxBytes) {
+    if (kept.length + chunk.length > maxBytes) {
       throw new ResourceError(`cannot read ${path} into memory: it exceeds ${maxBytes} bytes`, {
         remedy: 'read it as a stream, download it, or raise maxBytes',
       })
     }
-    chunks.push(chunk)
+    kept.add(chunk)
   }
-  return Buffer.concat(chunks)
+  return kept.bytes()
 }
 
 /** Writes a file from memory or from a stream. One that fails half-way leaves nothing behind. */
@@ -129,7 +130,8 @@ export async function writeContent(
   const attributes = { mode, uid, gid, mtimeNs }
   const fields = { op: Op.fileWrite, path: checkPath(path), flags: writeFlags(options) }
   const attempt = { verb: 'write', subject: path }
-  const stream = connection.open({ ...fields, ...attributes }, { attempt, signal })
+  const patience = progressing
+  const stream = connection.open({ ...fields, ...attributes }, { attempt, signal, patience })
   try {
     const size = await send(stream)
     await stream.endInput({ size })

@@ -2,12 +2,16 @@ import type { AgentConnection, CallOptions } from './connection.ts'
 import { protocolError } from './failures.ts'
 import { type Fields, need } from './fields.ts'
 import { checkPath } from './files.ts'
+import type { Patience } from './patience.ts'
 import { decodeRecords } from './records.ts'
 import { Op } from './wire.ts'
 
 export interface WatchOptions extends CallOptions {
   readonly recursive?: boolean
 }
+
+/** Every directory of a tree is visited before the watch stands. */
+const patience: Patience = { until: 'begun', seconds: 120 }
 
 const kinds = {
   1: 'created',
@@ -49,6 +53,7 @@ export async function watchFiles(
     outputs: ['bytes'],
     onEvent: () => standing.resolve(),
     signal: options.signal,
+    patience,
   })
   stream.result.then(() => standing.reject(protocolError('a watch that ended')), standing.reject)
   await standing.promise

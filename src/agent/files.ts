@@ -4,6 +4,7 @@ import type { AgentConnection, CallOptions } from './connection.ts'
 import { protocolError } from './failures.ts'
 import { type Fields, need } from './fields.ts'
 import { eachRecord, listRecords } from './listing.ts'
+import { type Patience, promptly } from './patience.ts'
 import { Op } from './wire.ts'
 
 export type FileType = 'file' | 'directory' | 'symlink' | 'other'
@@ -62,6 +63,8 @@ const types: readonly (FileType | undefined)[] = [
   'other',
 ]
 const PERMISSION_BITS = 0o7777
+/** The agent says nothing while it removes a tree, and a large one on a slow disk takes minutes. */
+const treeRemoval: Patience = { until: 'answered', seconds: 1800 }
 
 export async function statFile(
   connection: AgentConnection,
@@ -126,7 +129,9 @@ export async function removeFile(
 ): Promise<void> {
   const flags = (options.recursive ? 1 : 0) | (options.force ? 2 : 0)
   const request = { op: Op.fileRemove, path: checkPath(path), flags }
-  await connection.request({ verb: 'remove', subject: path }, request, options)
+  const { signal, recursive } = options
+  const patience = recursive ? treeRemoval : promptly
+  await connection.request({ verb: 'remove', subject: path }, request, { signal, patience })
 }
 
 /** Makes a symlink at `path` that points to `target`. */

@@ -19,6 +19,8 @@ export interface Frame {
 
 const knownTypes: ReadonlySet<number> = new Set(Object.values(FrameType))
 const MAX_CHANNEL = 2
+/** So many times its size may a payload keep in memory. */
+const MAX_SHARE = 4
 
 export function encodeFrame(frame: Frame): Buffer {
   const { type, channel, stream, payload, flags = 0 } = frame
@@ -55,9 +57,20 @@ export class FrameDecoder {
       const { type, channel, stream, payloadBytes } = this.#header
       if (this.#bytes.length < payloadBytes) return
       this.#header = null
-      yield { type, channel, stream, payload: this.#bytes.take(payloadBytes) }
+      yield { type, channel, stream, payload: detached(this.#bytes.take(payloadBytes)) }
     }
   }
+}
+
+/**
+ * A payload that is kept keeps all of the chunk that it is a slice of. A small one is copied, else an
+ * agent could have megabytes held for every byte that it sends.
+ */
+function detached(payload: Buffer): Buffer {
+  if (payload.length * MAX_SHARE >= payload.buffer.byteLength) return payload
+  const copy = Buffer.allocUnsafeSlow(payload.length)
+  payload.copy(copy)
+  return copy
 }
 
 interface FrameHeader extends Omit<Frame, 'payload'> {

@@ -42,6 +42,16 @@ export class Inbox implements AsyncIterable<Buffer> {
     return this.#takenBytes
   }
 
+  /** Somebody waits for data. */
+  get isAwaited(): boolean {
+    return this.#reader !== null
+  }
+
+  /** No more will come. */
+  get hasEnded(): boolean {
+    return this.#ending !== null
+  }
+
   push(chunk: Buffer): void {
     if (this.#ending !== null) throw protocolError('data after the end of its channel')
     this.#window.received(chunk.length)

@@ -1,11 +1,16 @@
 import { ResourceError } from '../model/errors.ts'
 import type { AgentConnection, CallOptions } from './connection.ts'
-import type { Attempt } from './failures.ts'
+import { type Attempt, printable } from './failures.ts'
 import type { Fields } from './fields.ts'
+import { progressing } from './patience.ts'
 import { decodeRecords } from './records.ts'
 
-/** A listing longer than this is refused: it is held in memory, and its writer is not trusted. */
-const MAX_LISTED = 1_000_000
+/**
+ * A listing longer than this is refused: it is held in memory, and its writer is not trusted. The
+ * entries of so many files take about 100 MB (measured).
+ */
+const MAX_LISTED = 250_000
+const MAX_LISTED_BYTES = 64 * 1024 * 1024
 
 /** The records of a listing as they come; the reader sets the pace. */
 export async function* eachRecord(
@@ -14,7 +19,9 @@ export async function* eachRecord(
   fields: Fields,
   options: CallOptions = {},
 ): AsyncGenerator<Fields, void, undefined> {
-  const stream = connection.open(fields, { attempt, outputs: ['bytes'], signal: options.signal })
+  const { signal } = options
+  const patience = progressing
+  const stream = connection.open(fields, { attempt, outputs: ['bytes'], signal, patience })
   try {
     yield* decodeRecords(stream.output())
     await stream.result
@@ -32,13 +39,26 @@ export async function listRecords<T>(
   options: CallOptions = {},
 ): Promise<T[]> {
   const all: T[] = []
+  let bytes = 0
   for await (const record of eachRecord(connection, attempt, fields, options)) {
-    if (all.length === MAX_LISTED) {
-      throw new ResourceError(`cannot ${attempt.verb} ${attempt.subject}: too many entries`, {
-        detail: { most: MAX_LISTED },
-      })
-    }
+    bytes += textBytes(record)
+    if (all.length === MAX_LISTED || bytes > MAX_LISTED_BYTES) throw tooLong(attempt)
     all.push(parse(record))
   }
   return all
+}
+
+/** What a record holds beside numbers, at two bytes a character. */
+function textBytes(record: Fields): number {
+  return Object.values(record).reduce(
+    (sum: number, value) => sum + (typeof value === 'string' ? 2 * value.length : 0),
+    0,
+  )
+}
+
+function tooLong({ verb, subject }: Attempt): ResourceError {
+  return new ResourceError(`cannot ${verb} ${printable(subject)}: too many entries`, {
+    remedy: 'list them with a command inside, and read its output as a stream',
+    detail: { mostEntries: MAX_LISTED, mostBytes: MAX_LISTED_BYTES },
+  })
 }

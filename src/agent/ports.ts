@@ -2,6 +2,7 @@ import { createServer, type Server, type Socket } from 'node:net'
 import { BackendError } from '../model/errors.ts'
 import type { AgentConnection, CallOptions } from './connection.ts'
 import { hostRefusal, protocolError } from './failures.ts'
+import type { Patience } from './patience.ts'
 import type { AgentStream } from './stream.ts'
 import { Op } from './wire.ts'
 
@@ -25,6 +26,9 @@ export interface PortForward extends AsyncDisposable {
   close(): Promise<void>
 }
 
+/** The kernel inside gives up an address that does not answer after about two minutes. */
+const patience: Patience = { until: 'begun', seconds: 150 }
+
 /** Opens a TCP connection inside; resolves when it stands. */
 export async function connectPort(
   connection: AgentConnection,
@@ -40,6 +44,7 @@ export async function connectPort(
       outputs: ['bytes'],
       onEvent: () => connected.resolve(),
       signal: options.signal,
+      patience,
     },
   )
   stream.result.then(

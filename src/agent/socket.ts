@@ -1,5 +1,6 @@
 import { closeSync, constants, fstatSync, openSync } from 'node:fs'
 import { createConnection, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { BackendError } from '../model/errors.ts'
 
 /** What tells a socket from any other that takes its place under the same path. */
@@ -11,6 +12,10 @@ export interface SocketIdentity {
 
 /** O_PATH, which Node does not name: a reference to the file itself, without opening it. */
 const O_PATH = 0o10000000
+
+/** For a place in the agent's queue, which code inside may be flooding. */
+const QUEUE_MS = 10_000
+const QUEUE_PAUSE_MS = 2
 
 /** The identity of the socket at `path`, to be recorded before any other code runs inside. */
 export async function readSocketIdentity(path: string): Promise<SocketIdentity> {
@@ -31,7 +36,17 @@ export async function openAgentSocket(
   if (expected !== null && !isSame(pinned.identity, expected)) {
     throw refusal(path, 'it is not the socket that the agent bound')
   }
-  return await connect(`/proc/self/fd/${pinned.fd}`, path)
+  const deadline = performance.now() + QUEUE_MS
+  for (;;) {
+    try {
+      return await connect(`/proc/self/fd/${pinned.fd}`)
+    } catch (cause) {
+      const isFull = (cause as NodeJS.ErrnoException).code === 'EAGAIN'
+      if (!isFull) throw unreachable(path, cause)
+      if (performance.now() > deadline) throw flooded(path, cause)
+    }
+    await sleep(QUEUE_PAUSE_MS)
+  }
 }
 
 interface Pinned extends Disposable {
@@ -67,10 +82,10 @@ function isSame(a: SocketIdentity, b: SocketIdentity): boolean {
   return a.dev === b.dev && a.ino === b.ino && a.birthtimeNs === b.birthtimeNs
 }
 
-function connect(pinned: string, path: string): Promise<Socket> {
+function connect(pinned: string): Promise<Socket> {
   const { promise, resolve, reject } = Promise.withResolvers<Socket>()
   const socket = createConnection({ path: pinned })
-  socket.once('error', (cause) => reject(unreachable(path, cause)))
+  socket.once('error', reject)
   socket.once('connect', () => {
     socket.removeAllListeners('error')
     resolve(socket)
@@ -81,6 +96,14 @@ function connect(pinned: string, path: string): Promise<Socket> {
 function refusal(path: string, why: string): BackendError {
   return new BackendError(`refusing to talk to ${path}: ${why}`, {
     remedy: 'the environment may have been tampered with; restore it from a snapshot',
+  })
+}
+
+function flooded(path: string, cause: unknown): BackendError {
+  return new BackendError(`cannot reach the agent at ${path}: its queue of connections is full`, {
+    cause,
+    remedy:
+      'a process inside connects to it over and over: restore a snapshot, or remove the environment',
   })
 }
 

@@ -1,9 +1,10 @@
 import { ConflictError } from '../model/errors.ts'
-import { type Attempt, agentRefusal, printable, protocolError } from './failures.ts'
+import { type Attempt, agentRefusal, noAnswer, printable, protocolError } from './failures.ts'
 import { decodeFields, encodeFields, type Fields, need } from './fields.ts'
 import type { Frame } from './frames.ts'
 import { type ChannelShape, Inbox } from './inbox.ts'
 import type { Outbox } from './outbox.ts'
+import { type Patience, PatienceClock, promptly } from './patience.ts'
 import { SendWindow } from './window.ts'
 import { Channel, FrameType } from './wire.ts'
 
@@ -14,6 +15,8 @@ export interface StreamOptions {
   /** Called as the event arrives, before data that follows it. */
   readonly onEvent?: (event: Fields) => void
   readonly signal?: AbortSignal | undefined
+  /** How long to wait for the agent; default: as long as a request without output may take. */
+  readonly patience?: Patience
 }
 
 /** Data frames are no longer than this: others get a turn in between. */
@@ -36,7 +39,9 @@ export class AgentStream {
   readonly #window = new SendWindow()
   readonly #settle: PromiseWithResolvers<Fields>
   readonly #onAbort = () => this.cancel(this.#options.signal?.reason)
+  readonly #clock: PatienceClock
   #isOver = false
+  #inputHasEnded = false
   /** Writes of one stream go out in the order of their calls. */
   #lastWrite: Promise<void> = Promise.resolve()
 
@@ -45,6 +50,7 @@ export class AgentStream {
     this.#outbox = outbox
     this.#options = options
     this.#onOver = onOver
+    this.#clock = new PatienceClock(options.patience ?? promptly)
     this.#settle = Promise.withResolvers()
     this.result = this.#settle.promise
     // Whoever awaits the result sees its failure; a stream nobody awaits must not end the process.
@@ -57,6 +63,26 @@ export class AgentStream {
 
   get isOver(): boolean {
     return this.#isOver
+  }
+
+  /** True while only the agent can make this operation go on. */
+  get isHostWaiting(): boolean {
+    if (this.#window.isAwaited || this.#inboxes.some((inbox) => inbox.isAwaited)) return true
+    const allIsSaid = this.#inboxes.length > 0 || this.#inputHasEnded
+    return allIsSaid && this.#inboxes.every((inbox) => inbox.hasEnded)
+  }
+
+  /** Bytes that arrived on all channels. */
+  get receivedBytes(): number {
+    return this.#inboxes.reduce((sum, inbox) => sum + inbox.receivedBytes, 0)
+  }
+
+  /** Called by the connection once a second. */
+  tick(isSuspended: () => boolean): void {
+    const waited = this.#clock.tick(this.isHostWaiting)
+    if (waited === null) return
+    if (isSuspended()) this.#clock.restart()
+    else this.cancel(noAnswer(this.#options.attempt, waited))
   }
 
   /** The receiving end of channel 1 or 2. */
@@ -102,6 +128,7 @@ export class AgentStream {
   /** Says that no more input comes. */
   endInput(fields: Fields = {}): Promise<void> {
     return this.#inTurn(async () => {
+      this.#inputHasEnded = true
       if (!this.#isOver) this.#control(FrameType.end, Channel.input, encodeFields(fields))
     })
   }
@@ -115,6 +142,7 @@ export class AgentStream {
 
   /** Called by the connection for every frame of this stream. */
   receive(frame: Frame): void {
+    this.#clock.noteFrame(frame.type === FrameType.event ? 'event' : 'other')
     switch (frame.type) {
       case FrameType.data:
         this.output(frame.channel).push(frame.payload)

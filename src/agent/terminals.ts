@@ -1,9 +1,11 @@
+import { ByteCollector } from './byte-collector.ts'
 import { envEntries } from './command-spec.ts'
 import type { AgentConnection, CallOptions } from './connection.ts'
 import { protocolError } from './failures.ts'
 import { type Fields, need } from './fields.ts'
 import type { Inbox } from './inbox.ts'
 import { listRecords } from './listing.ts'
+import { begunPromptly } from './patience.ts'
 import { type ExitStatus, readExitStatus } from './signals.ts'
 import type { AgentStream } from './stream.ts'
 import { MAX_REPLAY_BYTES, Op } from './wire.ts'
@@ -53,6 +55,7 @@ export class TerminalHandle {
       outputs: ['bytes'],
       onEvent: (event) => this.#onReplay(event),
       signal: options.signal,
+      patience: begunPromptly,
     })
     this.#output = this.#stream.output()
     this.exit = this.#stream.result.then(readExitStatus)
@@ -106,13 +109,13 @@ export class TerminalHandle {
   /** The recent output that this viewer was given first. */
   async readReplay(): Promise<Buffer> {
     await this.#opened.promise
-    const chunks: Buffer[] = []
+    const replay = new ByteCollector()
     while (this.#output.takenBytes < this.#replayEnd) {
       const chunk = await this.#output.read()
       if (chunk === null) break
-      chunks.push(chunk)
+      replay.add(chunk)
     }
-    return Buffer.concat(chunks)
+    return replay.bytes()
   }
 
   #onReplay(event: Fields): void {

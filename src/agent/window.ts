@@ -17,6 +17,11 @@ export class SendWindow {
   #waiter: Waiter | null = null
   #failure: Error | null = null
 
+  /** Somebody waits for credit. */
+  get isAwaited(): boolean {
+    return this.#waiter !== null
+  }
+
   /** Waits for credit of at least `min` bytes and takes as much as there is, up to `max`. */
   async take(min: number, max: number): Promise<number> {
     while (this.#failure === null && this.#credit < min) {

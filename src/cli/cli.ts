@@ -29,6 +29,11 @@ export class Cli {
 
   /** What every verb's action calls. */
   async perform(command: Command, work: (context: Context) => Promise<void>): Promise<void> {
-    await work(new Context(this, readGlobals(command)))
+    const context = new Context(this, readGlobals(command))
+    try {
+      await work(context)
+    } finally {
+      await context.tellWarnings()
+    }
   }
 }

@@ -17,6 +17,7 @@ export interface Report {
 export class Context {
   readonly globals: Globals
   readonly #cli: Cli
+  #opened: Forkpoint | null = null
 
   constructor(cli: Cli, globals: Globals) {
     this.#cli = cli
@@ -35,7 +36,13 @@ export class Context {
   async open(): Promise<Forkpoint> {
     const { Forkpoint } = await import('../index.ts')
     // A command ends before it could use what it prepared.
-    return await Forkpoint.open({ ...this.openOptions, spares: 'borrowed' })
+    this.#opened = await Forkpoint.open({ ...this.openOptions, spares: 'borrowed' })
+    return this.#opened
+  }
+
+  /** Says what went wrong beside what was asked for. */
+  async tellWarnings(): Promise<void> {
+    for (const warning of this.#opened?.warnings() ?? []) await this.tell(warning)
   }
 
   /** Prints the result; once, so that `--json` is one document. */

@@ -18,9 +18,12 @@ export function signalExitCode(signal: NodeJS.Signals): number {
   return 128 + constants.signals[signal]
 }
 
+/** For what runs to be ended in order; then the process ends without it. */
+const patienceMs = 20_000
+
 /**
- * Turns the first signal into an abort, so that what runs can be ended in order. A second one
- * finds the system's own handling again, and ends the process at once.
+ * Turns the first signal into an abort, so that what runs can be ended in order. What is not ended by
+ * then is cut off, as a second signal does at once: the next command puts right what that leaves.
  */
 export class Interrupts implements Disposable {
   readonly #controller = new AbortController()
@@ -49,5 +52,6 @@ export class Interrupts implements Disposable {
   #interrupt(signal: Caught): void {
     this[Symbol.dispose]()
     this.#controller.abort(new Interrupted(signal))
+    setTimeout(() => process.exit(signalExitCode(signal)), patienceMs).unref()
   }
 }

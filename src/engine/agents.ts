@@ -1,5 +1,5 @@
 import { greeted } from '../agent/connect.ts'
-import { AgentConnection } from '../agent/connection.ts'
+import { AgentConnection, type CallOptions } from '../agent/connection.ts'
 import { configure, quiesce, setIdentity } from '../agent/environment.ts'
 import { openAgentSocket } from '../agent/socket.ts'
 import type { EnvironmentRecord, Instance } from '../model/environment.ts'
@@ -7,9 +7,14 @@ import type { Engine } from './engine.ts'
 import { identityOf } from './identity.ts'
 
 /** A connection to one instance, also while a swap keeps the shared ones away. */
-export async function connectTo(engine: Engine, record: EnvironmentRecord, instance: Instance) {
+export async function connectTo(
+  engine: Engine,
+  record: EnvironmentRecord,
+  instance: Instance,
+  options: CallOptions = {},
+): Promise<AgentConnection> {
   const connection = await beginConnection(engine, record, instance)
-  await greeted(connection)
+  await greeted(connection, options)
   return connection
 }
 
@@ -60,7 +65,9 @@ export async function closeConnections(
   engine: Engine,
   record: EnvironmentRecord,
   instance: Instance,
+  options: CallOptions = {},
 ): Promise<void> {
   await engine.connections.close(record.id)
-  await quiesce(await connectTo(engine, record, instance))
+  await using connection = await connectTo(engine, record, instance, options)
+  await quiesce(connection, options)
 }

@@ -17,24 +17,30 @@ export interface Connections {
 /** Several exchanges in a row are met; an agent that always hangs up is given up. */
 const mostTries = 20
 const pauseMs = 10
+const longestMs = 30_000
 
-export function connections(
-  addressOf: (id: EnvironmentId) => Promise<AgentAddress | null>,
-): Connections {
+export interface AgentLookup {
+  addressOf(id: EnvironmentId): Promise<AgentAddress | null>
+  isPaused(id: EnvironmentId): boolean
+}
+
+export function connections({ addressOf, isPaused }: AgentLookup): Connections {
   const open = new Map<EnvironmentId, Promise<AgentConnection>>()
   const live = new Map<EnvironmentId, AgentConnection>()
 
   /** An agent that is about to be exchanged hangs up; its successor is found by asking again. */
   const connect = async (id: EnvironmentId): Promise<AgentConnection> => {
+    const deadline = performance.now() + longestMs
     for (let tries = 1; ; tries += 1) {
       const address = await addressOf(id)
       if (!address) throw new ConflictError(`environment ${id} has no running agent`)
       try {
-        return await openConnection(await openAgentSocket(address.path, address.identity))
+        const socket = await openAgentSocket(address.path, address.identity)
+        return await openConnection(socket, { isSuspended: () => isPaused(id) })
       } catch (error) {
         const isExchanged = (await addressOf(id))?.path !== address.path
         const mayPass = isExchanged || error instanceof ConnectionLostError
-        if (!mayPass || tries === mostTries) throw error
+        if (!mayPass || tries === mostTries || performance.now() > deadline) throw error
         await sleep(pauseMs)
       }
     }

@@ -19,6 +19,7 @@ import { introduce } from './agents.ts'
 import type { Engine } from './engine.ts'
 import { createFromSnapshot, snapshotSource } from './from-snapshot.ts'
 import { hostnameOf, identityOf } from './identity.ts'
+import { warn } from './recover.ts'
 import { releaseIfUnused } from './remove.ts'
 
 export interface CreateOptions {
@@ -51,7 +52,7 @@ export async function create(engine: Engine, options: CreateOptions): Promise<En
   if (snapshot !== undefined) return await createFromSnapshot(engine, snapshot, options)
   const draft = await plan(engine, options)
   const backend = engine.backend(draft.backend)
-  await using _lease = await engine.store.leases.acquire(`env:${draft.id}`, 'create')
+  await using lease = await engine.store.leases.acquire(`env:${draft.id}`, 'create')
   const operation = engine.store.transaction(() => {
     engine.store.environments.insert(draft)
     return engine.store.journal.begin('create', draft.id)
@@ -65,14 +66,20 @@ export async function create(engine: Engine, options: CreateOptions): Promise<En
     killPoint('create:introduced')
     options.signal?.throwIfAborted()
     const record = engine.store.transaction(() => {
+      lease.requireHeld()
       engine.store.journal.finish(operation)
       return engine.store.environments.update(draft.id, { status: 'running' })
     })
     killPoint('create:finished')
     return record
   } catch (error) {
-    await undo(engine, draft)
-    engine.store.journal.fail(operation, error)
+    try {
+      await undo(engine, draft)
+      engine.store.journal.fail(operation, error)
+    } catch (left) {
+      // It stays open: whoever comes next tries again. What went wrong first is what the caller needs.
+      warn(engine, operation, left as Error)
+    }
     throw error
   }
 }

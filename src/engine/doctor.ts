@@ -1,7 +1,8 @@
 import type { Check } from '../backends/backend.ts'
 import type { Settings } from '../model/settings.ts'
 import { openEngine } from './engine.ts'
-import { recoverAbandoned, type Unrecovered } from './reconcile.ts'
+import { recoverAbandoned } from './reconcile.ts'
+import type { Unrecovered } from './recover.ts'
 import { releaseIfUnused } from './remove.ts'
 
 /** What `doctor` found. */

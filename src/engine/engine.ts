@@ -14,6 +14,7 @@ import { reconcile } from './reconcile.ts'
 import { settled } from './settled.ts'
 import { type KeeperOptions, keepSpares, type Spares } from './spares/keeper.ts'
 import { type Squashes, squashes } from './squashes.ts'
+import { type Warnings, warnings } from './warnings.ts'
 
 /** What every operation works with. */
 export interface Engine extends AsyncDisposable {
@@ -25,6 +26,7 @@ export interface Engine extends AsyncDisposable {
   readonly squashes: Squashes
   readonly background: Background
   readonly spares: Spares
+  readonly warnings: Warnings
   backend(name: BackendName): Backend
   /** Runs `work` while no other operation, of this process or another, has the same resource. */
   exclusively<T>(resource: string, what: string, work: () => Promise<T>): Promise<T>
@@ -48,13 +50,17 @@ export async function openEngine(settings: Settings, options: KeeperOptions = {}
     backends.set(name, known)
     return known
   }
-  const open = connections(async (id) => {
-    await settled(engine, id)
-    const record = store.environments.get(id)
-    return record?.instance ? backend(record.backend).address(id, record.instance) : null
+  const open = connections({
+    addressOf: async (id) => {
+      await settled(engine, id)
+      const record = store.environments.get(id)
+      return record?.instance ? backend(record.backend).address(id, record.instance) : null
+    },
+    isPaused: (id) => store.environments.get(id)?.status === 'paused',
   })
   const engine: Engine = {
     ...{ settings, store, backend, exclusively, connections: open, events: told },
+    warnings: warnings(),
     flushes: flushes(() => engine),
     squashes: squashes(() => engine),
     background: background(() => isBusy(store)),

@@ -28,7 +28,7 @@ export interface ExecResult {
   /** null if a signal ended it */
   readonly exitCode: number | null
   readonly signal: NodeJS.Signals | null
-  /** as UTF-8 text; empty if `onStdout` took it */
+  /** as UTF-8 text; empty if `onStdout` took it. More than 64 MiB of either is refused: stream it */
   readonly stdout: string
   readonly stderr: string
   /** the same as bytes */

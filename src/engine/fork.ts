@@ -16,6 +16,7 @@ import { forkDraft } from './fork-draft.ts'
 import { hasForkHooks, runForkHooks } from './fork-hooks.ts'
 import { hostnameOf } from './identity.ts'
 import { materialize } from './materialize.ts'
+import { warn } from './recover.ts'
 import { remove } from './remove.ts'
 import { requireReady } from './restore.ts'
 import { runSpare, takeForFork } from './spares/take.ts'
@@ -129,13 +130,19 @@ async function makeOne(
     if (hasHooks) await watch.measure('hooks', () => runForkHooks(connection, record))
     killPoint('fork:alive')
     return store.transaction(() => {
+      lease.requireHeld()
       store.journal.finish(operation, { phases: watch.phases })
       return store.environments.update(record.id, { status: 'running', instance })
     })
   } catch (error) {
-    await engine.backend(record.backend).destroy(record.id)
-    store.environments.remove(record.id)
-    store.journal.fail(operation, error)
+    try {
+      await engine.backend(record.backend).destroy(record.id)
+      store.environments.remove(record.id)
+      store.journal.fail(operation, error)
+    } catch (left) {
+      // It stays open: whoever comes next tries again. What went wrong first is what the caller needs.
+      warn(engine, operation, left as Error)
+    }
     throw error
   }
 }

@@ -2,6 +2,7 @@ import { hostFacts } from '../config/host-facts.ts'
 import type { Flags } from '../config/layers.ts'
 import { type LoadedSettings, loadSettings } from '../config/load-settings.ts'
 import type { EnvironmentStatus } from '../model/environment.ts'
+import type { ForkpointError } from '../model/errors.ts'
 import type { EnvironmentId, SnapshotId } from '../model/ids.ts'
 import type { SnapshotRecord } from '../model/snapshot.ts'
 import { type Compaction, compact, headsOf } from './compact.ts'
@@ -179,6 +180,14 @@ export class Forkpoint implements AsyncDisposable {
    */
   events(options: { readonly signal?: AbortSignal } = {}): AsyncIterableIterator<ForkpointEvent> {
     return this.#engine.events.listen(options.signal)
+  }
+
+  /**
+   * What went wrong beside what was asked for, since this was opened: an operation of a killed process
+   * that cannot be undone, say. Each says what to do about it.
+   */
+  warnings(): readonly ForkpointError[] {
+    return this.#engine.warnings.list()
   }
 
   /** The branches that are ready now, whichever process made them, oldest first. */

@@ -20,7 +20,7 @@ async function change(
   status: 'paused' | 'running',
 ): Promise<EnvironmentRecord> {
   const { store } = engine
-  await using _lease = await hold(engine, id, kind)
+  await using lease = await hold(engine, id, kind)
   const record = liveRecord(engine, id)
   if (record.status === status) return record
   const backend = engine.backend(record.backend)
@@ -32,6 +32,7 @@ async function change(
     throw error
   }
   return store.transaction(() => {
+    lease.requireHeld()
     store.journal.finish(operation)
     return store.environments.update(id, { status })
   })

@@ -23,6 +23,6 @@ export async function promote(
   const winner = isEnvironmentId(from)
     ? await snapshot(engine, from, {})
     : engine.store.snapshots.resolve(from)
-  await using _lease = await hold(engine, into, 'promote')
-  return await exchange(engine, into, winner, 'promote')
+  await using lease = await hold(engine, into, 'promote')
+  return await exchange(engine, lease, into, winner, 'promote')
 }

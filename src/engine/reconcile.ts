@@ -5,7 +5,7 @@ import { resumeFlushes } from './durability.ts'
 import type { Engine } from './engine.ts'
 import { markDead } from './liveness.ts'
 import { completePrune } from './prune.ts'
-import { recoverEnvironment } from './recover.ts'
+import { recoverEnvironment, type Unrecovered, warn } from './recover.ts'
 import { releaseIfUnused } from './remove.ts'
 import { discardAbandoned } from './spares/discard.ts'
 
@@ -22,15 +22,12 @@ export async function reconcile(engine: Engine): Promise<void> {
   await tried(() => discardAbandoned(engine))
   const { recovered } = await recoverAbandoned(engine)
   markDead(engine)
-  const removed = await removeOrphans(engine)
+  let removed = 0
+  await tried(async () => {
+    removed = await removeOrphans(engine)
+  })
   resumeFlushes(engine)
   if (recovered + removed > 0) await tried(() => releaseIfUnused(engine, 'native'))
-}
-
-/** An operation that could not be put right. */
-export interface Unrecovered {
-  readonly operation: Operation
-  readonly error: Error
 }
 
 /** Says how many operations were put right, and which could not be. */
@@ -41,30 +38,35 @@ export async function recoverAbandoned(
   let recovered = 0
   for (const operation of engine.store.journal.abandoned()) {
     try {
-      if (await recover(engine, operation)) recovered += 1
+      const failures = await recover(engine, operation)
+      left.push(...(failures ?? []))
+      if (failures?.length === 0) recovered += 1
     } catch (error) {
       left.push({ operation, error: error as Error })
+      warn(engine, operation, error as Error)
     }
   }
   return { recovered, left }
 }
 
-/** False if another process has what it is about, and sees to it. */
-async function recover(engine: Engine, operation: Operation): Promise<boolean> {
+/** What could not be put right; null if another process has what it is about, and sees to it. */
+async function recover(
+  engine: Engine,
+  operation: Operation,
+): Promise<readonly Unrecovered[] | null> {
   const { kind, environmentId: id } = operation
   const { journal, leases } = engine.store
   if (id !== null) {
     using lease = leases.tryAcquire(`env:${id}`, `recovering ${kind}`)
-    if (lease) await recoverEnvironment(engine, id)
-    return lease !== undefined
+    return lease ? await recoverEnvironment(engine, id) : null
   }
   using squashing = kind === 'squash' ? leases.tryAcquire(squashLease, 'recovering squash') : null
-  if (squashing === undefined || journal.claim(operation) === undefined) return false
+  if (squashing === undefined || journal.claim(operation) === undefined) return null
   try {
     if (kind === 'prune') await completePrune(engine, operation)
     if (kind === 'squash') await discardUnrecorded(engine, operation)
     journal.rolledBack(operation)
-    return true
+    return []
   } catch (error) {
     // What is left stays listed, or is in nobody's way.
     journal.fail(operation, error)

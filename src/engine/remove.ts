@@ -5,12 +5,19 @@ import type { Engine } from './engine.ts'
 import { recoverEnvironment } from './recover.ts'
 import { discardSpares } from './spares/discard.ts'
 
-/** Ends an environment and removes all it had. Safe to repeat: a killed removal is completed. */
+/** For an operation that is under way to end; one that takes longer may be stuck, and loses its lease. */
+const patienceMs = 30_000
+
+/**
+ * Ends an environment and removes all it had, whatever else is being done with it. Safe to repeat: a
+ * killed removal is completed.
+ */
 export async function remove(engine: Engine, id: EnvironmentId): Promise<void> {
   const { store } = engine
-  await using _lease = await store.leases.acquire(`env:${id}`, 'remove')
-  // What cannot be put right can still be removed; the next process finds what that leaves.
-  await recoverEnvironment(engine, id).catch(() => {})
+  await using lease = await store.leases.seize(`env:${id}`, 'remove', { timeoutMs: patienceMs })
+  // What cannot be put right can still be removed; the next process finds what that leaves. What was
+  // taken from one that lives, that one drops when it finds out.
+  if (lease.loser === null) await recoverEnvironment(engine, id)
   const record = store.environments.get(id)
   if (!record) return await releaseIfUnused(engine, 'native')
   const operation = store.transaction(() => {

@@ -2,12 +2,14 @@ import type { EnvironmentRecord, Instance } from '../model/environment.ts'
 import { ConflictError } from '../model/errors.ts'
 import type { EnvironmentId } from '../model/ids.ts'
 import type { SnapshotRecord } from '../model/snapshot.ts'
+import type { Lease } from '../store/leases.ts'
 import { killPoint } from '../system/kill-points.ts'
 import { type Stopwatch, stopwatch } from '../system/stopwatch.ts'
 import { greet, introduce } from './agents.ts'
 import type { Engine } from './engine.ts'
+import { removeAfterSeizure } from './give-back.ts'
 import { materialize } from './materialize.ts'
-import { hold } from './recover.ts'
+import { hold, warn } from './recover.ts'
 import { retire } from './spares/discard.ts'
 import { runSpare, takeForRestore } from './spares/take.ts'
 import { afterRestore } from './spares/wants.ts'
@@ -21,28 +23,29 @@ export async function restore(
   id: EnvironmentId,
   reference: string,
 ): Promise<EnvironmentRecord> {
-  await using _lease = await hold(engine, id, 'restore')
+  await using lease = await hold(engine, id, 'restore')
   const snapshot = engine.store.snapshots.resolve(reference)
-  const restored = await exchange(engine, id, snapshot, 'restore')
+  const restored = await exchange(engine, lease, id, snapshot, 'restore')
   engine.spares.want(afterRestore(snapshot.id, id))
   return restored
 }
 
 /** Brings an environment back that has no processes: released, or dead after a reboot. */
 export async function revive(engine: Engine, id: EnvironmentId): Promise<EnvironmentRecord> {
-  await using _lease = await hold(engine, id, 'resume')
+  await using lease = await hold(engine, id, 'resume')
   const { head, name } = engine.store.environments.resolve(id)
   if (head === null) {
     throw new ConflictError(`environment ${name ?? id} is dead and was never snapshotted`, {
       remedy: `its files can still be exported; remove it with \`forkpoint rm ${name ?? id}\``,
     })
   }
-  return await exchange(engine, id, engine.store.snapshots.resolve(head), 'resume')
+  return await exchange(engine, lease, id, engine.store.snapshots.resolve(head), 'resume')
 }
 
 /** The exchange itself, for callers that hold the environment's lease. */
 export async function exchange(
   engine: Engine,
+  lease: Lease,
   id: EnvironmentId,
   snapshot: SnapshotRecord,
   kind: 'restore' | 'resume' | 'promote',
@@ -70,12 +73,19 @@ export async function exchange(
       (await make(engine, record, snapshot, watch))
     killPoint(`${kind}:alive`)
     exchanged = store.transaction(() => {
+      lease.requireHeld()
       store.journal.finish(operation, { phases: watch.phases })
       return store.environments.update(id, { instance: next, head: snapshot.id, status: 'running' })
     })
   } catch (error) {
-    await retire(engine, record, record.instance)
-    store.journal.fail(operation, error)
+    try {
+      if (lease.isHeld()) await retire(engine, record, record.instance)
+      else await removeAfterSeizure(engine, record)
+      store.journal.fail(operation, error)
+    } catch (left) {
+      // It stays open: whoever comes next tries again. What went wrong first is what the caller needs.
+      warn(engine, operation, left as Error)
+    }
     throw error
   }
   killPoint(`${kind}:committed`)

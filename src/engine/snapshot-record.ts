@@ -63,9 +63,19 @@ export async function whenReady(engine: Engine, id: SnapshotId): Promise<Snapsho
     }
     if (isAbandoned(engine, record)) {
       await using _lease = await hold(engine, record.environmentId, 'recovering')
+      if (isAbandoned(engine, record)) throw leftHalfDone(record)
     }
     await sleep(lookEveryMs)
   }
+}
+
+function leftHalfDone({ id }: SnapshotRecord): ConflictError {
+  return new ConflictError(
+    `snapshot ${id} was not finished, and what it took cannot be given back`,
+    {
+      remedy: '`forkpoint doctor` says why; take another one',
+    },
+  )
 }
 
 /** Whether the process that was writing it is gone. */

@@ -4,14 +4,15 @@ import { type EnvironmentId, newSnapshotId } from '../model/ids.ts'
 import { parseName } from '../model/names.ts'
 import type { SnapshotRecord } from '../model/snapshot.ts'
 import type { Operation } from '../store/journal.ts'
+import type { Lease } from '../store/leases.ts'
 import { killPoint } from '../system/kill-points.ts'
 import { msSince, roundMs, stopwatch } from '../system/stopwatch.ts'
 import { closeConnections, greet } from './agents.ts'
 import type { Engine } from './engine.ts'
-import { giveBack } from './give-back.ts'
+import { giveBackUnlessSeized } from './give-back.ts'
 import { type LiveRecord, liveRecord } from './liveness.ts'
 import { materialize } from './materialize.ts'
-import { hold } from './recover.ts'
+import { hold, warn } from './recover.ts'
 import { retire } from './spares/discard.ts'
 import { afterSnapshot } from './spares/wants.ts'
 
@@ -67,12 +68,12 @@ async function takeAlone(
   id: EnvironmentId,
   options: SnapshotOptions,
 ): Promise<SnapshotRecord> {
-  await using _lease = await hold(engine, id, 'snapshot', options)
+  await using lease = await hold(engine, id, 'snapshot', options)
   options.signal?.throwIfAborted()
-  const draft = begin(engine, id, options, 'snapshot')
+  const draft = begin(engine, lease, id, options, 'snapshot')
   const { record } = draft
   const ready = await orGiveBack(engine, draft, async () => {
-    const taken = await take(engine, draft, options.mode ?? 'full')
+    const taken = await take(engine, draft, options)
     if (options.mode === 'filesystem') return commit(engine, draft, taken, 'stays')
     const { next, ended } = await succeed(engine, draft, taken)
     return commit(engine, draft, ended, next)
@@ -86,10 +87,10 @@ async function takeAlone(
 
 /** Takes a snapshot and ends the environment's processes: `pause --release`. */
 export async function release(engine: Engine, id: EnvironmentId): Promise<SnapshotRecord> {
-  await using _lease = await hold(engine, id, 'release')
-  const draft = begin(engine, id, {}, 'release')
+  await using lease = await hold(engine, id, 'release')
+  const draft = begin(engine, lease, id, {}, 'release')
   const ready = await orGiveBack(engine, draft, async () => {
-    const taken = await take(engine, draft, 'full')
+    const taken = await take(engine, draft, {})
     // Only the snapshot will be left of the environment: it has to last.
     const { filesBytes } = await engine.backend(taken.backend).flush(taken)
     const sizes = { ...taken.sizes, filesBytes }
@@ -104,19 +105,25 @@ export async function release(engine: Engine, id: EnvironmentId): Promise<Snapsh
 /** Ends with a commit; after that there is nothing to give back to. */
 async function orGiveBack(
   engine: Engine,
-  { record, snapshot: { id }, operation }: Draft,
+  { lease, record, snapshot: { id }, operation }: Draft,
   work: () => Promise<SnapshotRecord>,
 ): Promise<SnapshotRecord> {
   try {
     return await work()
   } catch (error) {
-    await giveBack(engine, record, id)
-    engine.store.journal.fail(operation, error)
+    try {
+      await giveBackUnlessSeized(engine, lease, record, id)
+      engine.store.journal.fail(operation, error)
+    } catch (left) {
+      // It stays open: whoever comes next tries again. What went wrong first is what the caller needs.
+      warn(engine, operation, left as Error)
+    }
     throw error
   }
 }
 
 interface Draft {
+  readonly lease: Lease
   readonly record: LiveRecord
   readonly snapshot: SnapshotRecord
   readonly operation: Operation
@@ -126,6 +133,7 @@ interface Draft {
 /** Writes down what is about to happen. */
 function begin(
   engine: Engine,
+  lease: Lease,
   id: EnvironmentId,
   options: SnapshotOptions,
   kind: 'snapshot' | 'release',
@@ -148,7 +156,7 @@ function begin(
     return store.journal.begin(kind, id, { snapshot: draft.id })
   })
   killPoint('snapshot:begun')
-  return { record, snapshot: draft, operation, began: performance.now() }
+  return { lease, record, snapshot: draft, operation, began: performance.now() }
 }
 
 function originOf(record: EnvironmentRecord): SnapshotRecord['origin'] {
@@ -162,14 +170,14 @@ type Taken = SnapshotRecord
 async function take(
   engine: Engine,
   { record, snapshot: draft }: Draft,
-  mode: 'full' | 'filesystem',
+  { mode = 'full', signal }: Pick<SnapshotOptions, 'mode' | 'signal'>,
 ): Promise<Taken> {
   const { instance } = record
   const backend = engine.backend(record.backend)
   if (mode === 'full') {
     // A frozen agent can close nothing: a paused environment is woken for a moment.
     if (record.status === 'paused') await backend.resume(record.id, instance)
-    await closeConnections(engine, record, instance)
+    await closeConnections(engine, record, instance, { signal })
   }
   const memory = record.memory ?? engine.settings.memory
   const head = record.head === null ? null : (engine.store.snapshots.get(record.head) ?? null)
@@ -206,7 +214,7 @@ async function succeed(
 
 function commit(
   engine: Engine,
-  { record, operation, began }: Draft,
+  { lease, record, operation, began }: Draft,
   taken: Taken,
   next: Instance | null | 'stays',
 ): SnapshotRecord {
@@ -215,6 +223,7 @@ function commit(
   const { id, image, captured, memory, sizes, durable } = taken
   const timing = { ...taken.timing, totalMs }
   return store.transaction(() => {
+    lease.requireHeld()
     store.journal.finish(operation, { totalMs, phases: timing.phases, bytes: sizes.imagesBytes })
     // Only what was taken: its name and labels may have been changed meanwhile.
     const ready = store.snapshots.update(id, {

@@ -10,6 +10,10 @@ import { ownerOf } from './owner.ts'
 export interface Lease extends Disposable, AsyncDisposable {
   readonly resource: string
   release(): void
+  /** False once it was released, or somebody has seized the resource. */
+  isHeld(): boolean
+  /** Throws if it is not held any more. Part of every commit that relies on it. */
+  requireHeld(): void
 }
 
 export interface LeaseHolder {
@@ -22,6 +26,11 @@ export interface LeaseHolder {
   readonly what: string
 }
 
+export interface SeizedLease extends Lease {
+  /** who had it, if that one still lives */
+  readonly loser: LeaseHolder | null
+}
+
 export interface AcquireOptions {
   readonly signal?: AbortSignal | undefined
   readonly timeoutMs?: number | undefined
@@ -30,6 +39,11 @@ export interface AcquireOptions {
 export interface Leases {
   /** Waits until the resource is free, or its holder has died. */
   acquire(resource: string, what: string, options?: AcquireOptions): Promise<Lease>
+  /**
+   * The same, but takes it even from a holder that lives, if that keeps it too long: it may be stuck.
+   * Such a holder finds out before it commits anything.
+   */
+  seize(resource: string, what: string, options?: AcquireOptions): Promise<SeizedLease>
   /** Undefined if somebody else holds it now. */
   tryAcquire(resource: string, what: string): Lease | undefined
   holder(resource: string): LeaseHolder | undefined
@@ -62,6 +76,11 @@ export function leases(db: Database): Leases {
     // Reading first keeps those who wait from taking turns at SQLite's write lock.
     const current = holder(resource)
     if (current !== undefined && isAlive(current.owner)) return undefined
+    return take(resource, what, current)
+  }
+
+  /** Undefined if the holder is not `current` any more. */
+  const take = (resource: string, what: string, current?: LeaseHolder): Lease | undefined => {
     const next = { resource, token: randomUUID(), owner: selfIdentity(), what }
     const taken = current === undefined ? insert(db, next) : takeOver(db, next, current.token)
     if (!taken) return undefined
@@ -70,20 +89,35 @@ export function leases(db: Database): Leases {
     return lease
   }
 
+  const acquire: Leases['acquire'] = async (resource, what, options = {}) => {
+    const { signal, timeoutMs = defaultTimeoutMs } = options
+    const deadline = performance.now() + timeoutMs
+    for (let pauseMs = shortestPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+      signal?.throwIfAborted()
+      const lease = tryAcquire(resource, what)
+      if (lease !== undefined) return lease
+      const leftMs = deadline - performance.now()
+      if (leftMs <= 0) throw stillHeld(resource, timeoutMs, holder(resource))
+      // Uneven pauses, so that those who wait do not meet again at every try.
+      const unevenMs = pauseMs * (0.5 + Math.random() / 2)
+      await pause(Math.min(unevenMs, leftMs), signal)
+    }
+  }
+
   return {
     holder,
     tryAcquire,
-    acquire: async (resource, what, { signal, timeoutMs = defaultTimeoutMs } = {}) => {
-      const deadline = performance.now() + timeoutMs
-      for (let pauseMs = shortestPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
-        signal?.throwIfAborted()
-        const lease = tryAcquire(resource, what)
-        if (lease !== undefined) return lease
-        const leftMs = deadline - performance.now()
-        if (leftMs <= 0) throw stillHeld(resource, timeoutMs, holder(resource))
-        // Uneven pauses, so that those who wait do not meet again at every try.
-        const unevenMs = pauseMs * (0.5 + Math.random() / 2)
-        await pause(Math.min(unevenMs, leftMs), signal)
+    acquire,
+    seize: async (resource, what, options) => {
+      for (;;) {
+        try {
+          return { ...(await acquire(resource, what, options)), loser: null }
+        } catch (error) {
+          if (!(error instanceof ConflictError)) throw error
+        }
+        const loser = holder(resource)
+        const lease = take(resource, what, loser)
+        if (lease !== undefined) return { ...lease, loser: loser ?? null }
       }
     },
     held: () => [...held].map(({ resource }) => resource),
@@ -110,8 +144,8 @@ function insert(db: Database, next: NewHolder): boolean {
   return changed === 1
 }
 
-/** From a dead holder. Its token is compared, so that of several heirs only one succeeds. */
-function takeOver(db: Database, next: NewHolder, deadToken: string): boolean {
+/** From a holder that is dead or stuck. Its token is compared, so that of several heirs only one succeeds. */
+function takeOver(db: Database, next: NewHolder, currentToken: string): boolean {
   const changed = db.run(
     `UPDATE leases
      SET token = ?, owner_pid = ?, owner_start = ?, owner_boot = ?, acquired_at = ?, what = ?
@@ -123,7 +157,7 @@ function takeOver(db: Database, next: NewHolder, deadToken: string): boolean {
     Date.now(),
     next.what,
     next.resource,
-    deadToken,
+    currentToken,
   )
   return changed === 1
 }
@@ -136,9 +170,16 @@ function heldLease(db: Database, resource: string, token: string, onRelease: () 
     released = true
     onRelease()
   }
+  const isHeld = (): boolean =>
+    !released &&
+    db.get('SELECT 1 FROM leases WHERE resource = ? AND token = ?', resource, token) !== undefined
   return {
     resource,
     release,
+    isHeld,
+    requireHeld: () => {
+      if (!isHeld()) throw seized(resource)
+    },
     [Symbol.dispose]: release,
     [Symbol.asyncDispose]: async () => release(),
   }
@@ -151,6 +192,13 @@ async function pause(ms: number, signal: AbortSignal | undefined): Promise<void>
     // The caller's own reason, rather than the timer's AbortError around it.
     throw signal?.aborted ? signal.reason : error
   }
+}
+
+function seized(resource: string): ConflictError {
+  return new ConflictError(`${resource} was taken away: it is being removed`, {
+    remedy: 'nothing is to be done, unless it should not have been removed',
+    detail: { resource },
+  })
 }
 
 function stillHeld(resource: string, waitedMs: number, holder?: LeaseHolder): ConflictError {

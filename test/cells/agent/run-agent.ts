@@ -39,21 +39,25 @@ export class TestAgent implements AsyncDisposable {
     this.#process = child
   }
 
-  static async start(): Promise<TestAgent> {
+  /** `other`: another build of the program, such as one with sanitizers. */
+  static async start(other?: string): Promise<TestAgent> {
     const directory = mkdtempSync(join(tmpdir(), 'forkpoint-agent-'))
-    for (const name of ['run', 'state', 'files', 'jail']) mkdirSync(join(directory, name))
+    for (const name of ['run', 'files', 'jail']) mkdirSync(join(directory, name))
     // Beside the shared files, because the program may lie on a mount that the copy lacks.
     const copy = join(directory, 'agent')
-    copyFileSync(program, copy)
+    copyFileSync(other ?? program, copy)
     const socket = ['--socket', join(directory, 'run/agent.sock')]
-    const state = ['--state', join(directory, 'state')]
-    const child = spawn('unshare', [...namespaces, jail, directory, copy, ...socket, ...state], {
+    const child = spawn('unshare', [...namespaces, jail, directory, copy, ...socket], {
       stdio: ['ignore', 'inherit', 'inherit'],
       cwd: '/',
     })
     const agent = new TestAgent(directory, child)
     await agent.#waitForSocket()
     return agent
+  }
+
+  get isRunning(): boolean {
+    return this.#process.exitCode === null && this.#process.signalCode === null
   }
 
   /** A path for the test's own files, the same inside and outside. */
@@ -81,7 +85,7 @@ export class TestAgent implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.#connections.map((connection) => connection.close()))
-    if (this.#process.exitCode === null && this.#process.signalCode === null) {
+    if (this.isRunning) {
       const exited = new Promise((resolve) => this.#process.once('exit', resolve))
       this.#process.kill('SIGKILL')
       await exited

@@ -1,0 +1,46 @@
+// One environment takes all blocks and inodes of the volume that it shares with others.
+import { statfsSync } from 'node:fs'
+import { afterAll, afterEach, expect, test } from 'vitest'
+import { placesOf } from '../../src/backends/native/places.ts'
+import { expectNothing } from '../support/remains.ts'
+import { TestHome } from '../support/test-home.ts'
+
+const home = new TestHome('full-neighbours', { 'spares.count': 0 })
+afterAll(() => home[Symbol.asyncDispose]())
+afterEach(async () => {
+  await home.removeAll()
+  await expectNothing(home)
+})
+
+const fill = `
+import os
+try:
+    n = 0
+    while True:
+        os.close(os.open('/root/n%d' % n, os.O_CREAT)); n += 1
+except OSError: pass
+try:
+    with open('/root/n0', 'wb', buffering=0) as f:
+        while True: f.write(b'x' * 4096)
+except OSError: pass
+`
+
+test('commands run in the neighbours of an environment that fills the volume', async () => {
+  await using fp = await home.open({ 'volume.size': '300m' })
+  const neighbour = await fp.create({ name: 'neighbour' })
+  const fresh = await fp.create({ name: 'fresh' })
+  await neighbour.exec('X=kept')
+  const filler = await fp.create({ name: 'filler' })
+  await filler.exec(['/usr/bin/python3', '-c', fill], { mode: 'process' })
+  const { ffree } = statfsSync(placesOf(home.path).data)
+  expect(ffree).toBe(0)
+  // A shell that is there, a new one in it, the first one of an environment, with input, and a process.
+  expect((await neighbour.exec('echo $X')).stdout).toBe('kept\n')
+  expect((await neighbour.exec('echo new', { shell: 'other' })).stdout).toBe('new\n')
+  expect((await fresh.exec('echo first; sleep 1000 &')).stdout).toBe('first\n')
+  expect((await fresh.exec('cat', { stdin: 'given' })).stdout).toBe('given')
+  expect((await fresh.exec(['echo', 'run'], { mode: 'process' })).stdout).toBe('run\n')
+  for (let i = 0; i < 50; i += 1) {
+    expect((await fresh.exec(`sleep 1000 & echo ${i}; (exit ${i})`)).exitCode).toBe(i)
+  }
+})
