@@ -9,7 +9,16 @@ import {
   parseWhole,
 } from '../model/quantities.ts'
 import { defaultMask } from './default-mask.ts'
-import { absolutePath, cidr, flag, maskPatterns, orNone, parsed, type ValueType } from './values.ts'
+import {
+  absolutePath,
+  cidr,
+  flag,
+  maskPatterns,
+  orNone,
+  parsed,
+  storagePath,
+  type ValueType,
+} from './values.ts'
 
 /** What defaults may depend on; the caller supplies it, so that the table itself measures nothing. */
 export interface DefaultInputs {
@@ -31,15 +40,16 @@ const mib = 1024 ** 2
 const gib = 1024 ** 3
 const size = 'a size such as 512m or 2g'
 const path = 'an absolute path'
+const storage = `${path}, not in /proc, /sys or /dev`
 const patterns = 'absolute paths, * within a component (a list; comma-separated in a variable)'
 
 /** Every setting there is. A variable's name follows from the key; see `variableOf`. */
 export const schema = {
-  home: setting(absolutePath, '/var/lib/forkpoint', path, 'directory of the store'),
+  home: setting(storagePath, '/var/lib/forkpoint', storage, 'directory of the store'),
   runtime: computed(
-    absolutePath,
+    storagePath,
     ({ home }) => `${home === '/' ? '' : home}/runtime`,
-    path,
+    storage,
     'directory of the private tools (default: runtime in the home)',
   ),
   'limits.memory': computed(
