@@ -5,7 +5,9 @@ import {
   parseBytes,
   parseCount,
   parseCpus,
-  parseDuration,
+  parseMemoryLimit,
+  parsePids,
+  parseTimeout,
   parseWhole,
 } from '../model/quantities.ts'
 import { defaultMask } from './default-mask.ts'
@@ -53,9 +55,9 @@ export const schema = {
     'directory of the private tools (default: runtime in the home)',
   ),
   'limits.memory': computed(
-    orNone('none', parsed(parseBytes).check(z.refine((bytes) => bytes >= 2 ** 20))),
+    orNone('none', parsed(parseMemoryLimit)),
     ({ memoryBytes }) => Math.floor(memoryBytes * 0.75),
-    `${size}, at least 1m, or none`,
+    `${size}, at least 16m, or none`,
     'memory of an environment (default: three quarters of the machine)',
   ),
   'limits.cpus': setting(
@@ -65,9 +67,9 @@ export const schema = {
     'cpu time of an environment, in cpus',
   ),
   'limits.pids': setting(
-    orNone('none', parsed(parseCount)),
+    orNone('none', parsed(parsePids)),
     4096,
-    'a whole number of at least 1, or none',
+    'a whole number from 8 to 4000000, or none',
     'processes and threads of an environment',
   ),
   'net.mode': setting(
@@ -115,7 +117,7 @@ export const schema = {
     'how many user ids an environment has',
   ),
   'exec.timeout': setting(
-    orNone('none', parsed(parseDuration).check(z.refine((ms) => ms > 0))),
+    orNone('none', parsed(parseTimeout)),
     null,
     'seconds, or a duration such as 500ms or 5m, up to 24d, or none',
     'how long a command may run',
