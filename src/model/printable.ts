@@ -10,9 +10,9 @@ export function printable(text: string): string {
   return text.replaceAll(hidden, '\ufffd')
 }
 
-/** The same in lines of their own. */
-export function printableLines(text: string): string {
-  return text.split('\n').map(printable).join('\n')
+/** Whether it can be shown as it is. */
+export function isPrintable(text: string): boolean {
+  return text.search(hidden) === -1
 }
 
 /** JSON, or a part of it, in which every such character but the line end is written as an escape. */
