@@ -40,14 +40,9 @@ export type { Compaction } from './engine/compact.ts'
 export type { DiffOptions, FilesDiff } from './engine/compare.ts'
 export type { CreateOptions } from './engine/create.ts'
 export type { Doctor } from './engine/doctor.ts'
-export type {
-  Environment,
-  EnvironmentInfo,
-  PauseOptions,
-  SpawnOptions,
-} from './engine/environment.ts'
+export type { Environment, EnvironmentInfo } from './engine/environment.ts'
 export type { ForkpointEvent } from './engine/events.ts'
-export type { ExecOptions, ExecResult } from './engine/exec-options.ts'
+export type { ExecOptions, ExecResult, SpawnOptions } from './engine/exec-options.ts'
 export type { ExportOptions } from './engine/export.ts'
 export type { EnvironmentFiles } from './engine/files.ts'
 export type { ForkOptions } from './engine/fork.ts'
@@ -58,6 +53,7 @@ export type { RemovalOptions } from './engine/history/removal.ts'
 export type { KeepReason, PrunePlan, RetentionRules } from './engine/history/retention.ts'
 export type { EnvironmentNode, SnapshotNode, TreeNode } from './engine/history/tree.ts'
 export type { EnvironmentUsage, SnapshotUsage, Usage } from './engine/history/usage.ts'
+export type { PauseOptions } from './engine/pause.ts'
 export type { EnvironmentPorts } from './engine/ports.ts'
 export type { PruneOptions } from './engine/prune.ts'
 export type { Shell } from './engine/shell.ts'

@@ -4,13 +4,15 @@ import { type Globals, openOptions } from './globals.ts'
 import { renderError } from './render/error.ts'
 import { withProgress } from './render/progress.ts'
 import { type Style, styleFor } from './render/style.ts'
-import { write } from './write.ts'
+import { say, write, writeJson } from './write.ts'
 
 /** What a command has to say, to a program and to a person. */
 export interface Report {
   readonly json: unknown
   /** without the last line end; nothing is printed if it is empty */
   readonly text: (style: Style) => string
+  /** in place of the text where a file or another program takes it, and every byte counts */
+  readonly exact?: string | undefined
 }
 
 /** What a verb's action works with. */
@@ -50,16 +52,19 @@ export class Context {
     const { stdout } = this.streams
     if (this.globals.json) {
       this.#cli.documentIsOut = true
-      return await write(stdout, `${JSON.stringify(report.json, null, 2)}\n`)
+      return await writeJson(stdout, report.json)
+    }
+    if (report.exact !== undefined && stdout.isTTY !== true) {
+      return await write(stdout, report.exact)
     }
     const text = report.text(styleFor(stdout, this.globals))
-    if (text !== '') await write(stdout, `${text}\n`)
+    if (text !== '') await say(stdout, `${text}\n`)
   }
 
   /** Says what failed beside what was done; the result is shown all the same. */
   async tell(error: unknown): Promise<void> {
     const { stderr } = this.streams
-    await write(stderr, `${renderError(error, styleFor(stderr, this.globals))}\n`)
+    await say(stderr, `${renderError(error, styleFor(stderr, this.globals))}\n`)
   }
 
   /** Says what takes so long, to a person who waits for it. */

@@ -3,6 +3,8 @@ import { type Command, Option } from 'commander'
 import { hostFacts } from '../config/host-facts.ts'
 import { type LoadedSettings, loadSettings } from '../config/load-settings.ts'
 import type { OpenOptions } from '../index.ts'
+import { InvalidInputError } from '../model/errors.ts'
+import { parsedOption } from './options.ts'
 
 const group = 'Global options:'
 const colorModes = ['auto', 'always', 'never'] as const
@@ -20,8 +22,8 @@ export interface Globals {
 export function addGlobals(command: Command): Command {
   const options = [
     new Option('--json', 'print one JSON document'),
-    new Option('--home <dir>', 'directory of the store').argParser((dir: string) => resolve(dir)),
-    new Option('--config <file>', 'a configuration file to read first'),
+    parsedOption('--home <dir>', 'directory of the store', (dir) => resolve(requireText(dir))),
+    parsedOption('--config <file>', 'a configuration file to read first', requireText),
     new Option('--color <when>', 'colours in human output').choices(colorModes),
   ]
   for (const option of options) command.addOption(option.helpGroup(group))
@@ -59,4 +61,12 @@ export function loadGlobalSettings(globals: Partial<Globals>): LoadedSettings {
 function runtimeWithoutHome(globals: Globals): string {
   const { home: _, ...rest } = globals
   return loadGlobalSettings(rest).settings.runtime
+}
+
+/** An empty word is a variable that was not set, and not this directory. */
+function requireText(path: string): string {
+  if (path !== '') return path
+  throw new InvalidInputError('the path is empty', {
+    remedy: 'give a path, or leave out the option',
+  })
 }

@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import type { Cli } from './cli.ts'
 import { addGlobals } from './globals.ts'
+import { styledLines } from './render/text.ts'
 import { verbs } from './verbs.ts'
 import { version } from './version.ts'
 
@@ -38,8 +39,8 @@ export function buildProgram(cli: Cli, loaded: ReadonlyMap<string, Command>): Co
     .enablePositionalOptions()
     .exitOverride()
     .configureOutput({
-      writeOut: (text) => void stdout.write(text),
-      writeErr: (text) => void stderr.write(text),
+      writeOut: (text) => void stdout.write(styledLines(text)),
+      writeErr: (text) => void stderr.write(styledLines(text)),
       // Usage errors are reported like all others, by our own renderer.
       outputError: () => {},
     })

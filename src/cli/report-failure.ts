@@ -4,7 +4,7 @@ import type { ColorMode } from './globals.ts'
 import { Interrupted, signalExitCode } from './interrupts.ts'
 import { renderError, stackOf } from './render/error.ts'
 import { styleFor } from './render/style.ts'
-import { isClosedPipe, write } from './write.ts'
+import { isClosedPipe, say, writeJson } from './write.ts'
 
 /** Says what went wrong, where it was asked to; resolves to the exit code. */
 export async function reportFailure(
@@ -18,13 +18,13 @@ export async function reportFailure(
   try {
     // The command line may be what is wrong, so it is not parsed for this.
     if (ownArguments(argv).includes('--json') && !cli.documentIsOut) {
-      await write(stdout, `${JSON.stringify({ error: toJson(error) }, null, 2)}\n`)
+      await writeJson(stdout, { error: toJson(error) })
     } else {
       const color = colorOf(argv)
       const style = styleFor(stderr, color === undefined ? {} : { color })
-      await write(stderr, `${renderError(error, style)}\n`)
+      await say(stderr, `${renderError(error, style)}\n`)
     }
-    if (process.env.FORKPOINT_DEBUG) await write(stderr, `${stackOf(error)}\n`)
+    if (process.env.FORKPOINT_DEBUG) await say(stderr, `${stackOf(error)}\n`)
   } catch {
     // Where it would have to be said, nothing can be written; the exit code still tells.
   }

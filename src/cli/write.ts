@@ -1,11 +1,23 @@
 import type { Writable } from 'node:stream'
 import { ResourceError } from '../model/errors.ts'
+import { escapeHidden } from '../model/printable.ts'
+import { styledLines } from './render/text.ts'
 
 /** Resolves when the stream has taken it all: whoever produces faster than is read has to wait. */
 export function write(stream: Writable, data: string | Buffer): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   stream.write(data, (error) => (error ? reject(outputFailed(error)) : resolve()))
   return promise
+}
+
+/** The same for text of ours, with what was put into it of others'. */
+export function say(stream: Writable, text: string): Promise<void> {
+  return write(stream, styledLines(text))
+}
+
+/** One JSON document. It reads the same, and a terminal obeys nothing in it. */
+export function writeJson(stream: Writable, value: unknown): Promise<void> {
+  return write(stream, `${escapeHidden(JSON.stringify(value, null, 2))}\n`)
 }
 
 function outputFailed(error: Error): Error {

@@ -1,8 +1,9 @@
-import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { isDeeperThan } from '../model/depth.ts'
 import { InvalidInputError, NotFoundError } from '../model/errors.ts'
 import { quote } from '../model/quote.ts'
+import { readConfig } from './read-config.ts'
 
 export type Variables = Readonly<Record<string, string | undefined>>
 
@@ -21,11 +22,13 @@ export interface ConfigLocations {
 
 /** The files that exist, the one that wins first. Only a file asked for by name must exist. */
 export function readConfigFiles(locations: ConfigLocations): ConfigFile[] {
-  const explicit = locations.explicit ?? (locations.env.FORKPOINT_CONFIG || undefined)
+  const { env, system = '/etc/forkpoint/config.json' } = locations
+  const named = env.FORKPOINT_CONFIG || undefined
+  const explicit = locations.explicit === undefined ? named : locations.explicit
   const files = [
-    explicit === undefined ? undefined : requireFile(resolve(explicit)),
-    readFile(join(userConfigDir(locations.env), 'forkpoint/config.json'), missing),
-    readFile(locations.system ?? '/etc/forkpoint/config.json', missing),
+    explicit === undefined ? undefined : requireFile(explicit, env),
+    readFile(join(userConfigDir(env), 'forkpoint/config.json'), env, missing),
+    readFile(system, env, missing),
   ]
   return files.filter((file) => file !== undefined)
 }
@@ -39,19 +42,33 @@ function userConfigDir(env: Variables): string {
 // A user who may not look into the place of an optional file, as after `setpriv`, has none there.
 const missing = new Set(['ENOENT', 'ENOTDIR', 'EACCES'])
 
-function requireFile(path: string): ConfigFile {
-  const file = readFile(path, new Set(['ENOENT', 'ENOTDIR']))
+function requireFile(named: unknown, env: Variables): ConfigFile {
+  if (typeof named !== 'string' || named === '' || named.includes('\0')) {
+    throw new InvalidInputError(`not the path of a configuration file: ${quote(named)}`, {
+      remedy: 'correct --config or FORKPOINT_CONFIG, or leave it out',
+    })
+  }
+  const path = resolve(named)
+  const file = readFile(path, env, new Set(['ENOENT', 'ENOTDIR']))
   if (file !== undefined) return file
   throw new NotFoundError(`no configuration file ${quote(path)}`, {
     remedy: 'correct --config or FORKPOINT_CONFIG, or create the file',
   })
 }
 
-function readFile(path: string, absent: ReadonlySet<string>): ConfigFile | undefined {
+/** Settings lie two deep. */
+const deepest = 8
+
+function readFile(
+  path: string,
+  env: Variables,
+  absent: ReadonlySet<string>,
+): ConfigFile | undefined {
   let text: string
   try {
-    text = readFileSync(path, 'utf8')
+    text = readConfig(path, env)
   } catch (error) {
+    if (error instanceof InvalidInputError) throw error
     const { code, message } = error as NodeJS.ErrnoException
     if (code !== undefined && absent.has(code)) return undefined
     throw new InvalidInputError(`cannot read the configuration file ${quote(path)}: ${message}`, {
@@ -59,8 +76,16 @@ function readFile(path: string, absent: ReadonlySet<string>): ConfigFile | undef
       cause: error,
     })
   }
+  const content = parseJson(path, text)
+  if (!isDeeperThan(deepest, content)) return { path, content }
+  throw new InvalidInputError(`${path}: its objects lie more than ${deepest} deep in each other`, {
+    remedy: 'write settings as {"limits": {"memory": "2g"}}',
+  })
+}
+
+function parseJson(path: string, text: string): unknown {
   try {
-    return { path, content: JSON.parse(text) }
+    return JSON.parse(text)
   } catch (error) {
     throw new InvalidInputError(`${path}: not JSON: ${(error as Error).message}`, {
       remedy: 'write one JSON object, without comments and trailing commas',

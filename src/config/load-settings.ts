@@ -12,6 +12,7 @@ import {
   layerOfVariables,
 } from './layers.ts'
 import { type DefaultInputs, type Setting, type SettingKey, schema, type Values } from './schema.ts'
+import type { ValueType } from './values.ts'
 
 export interface Origin {
   readonly value: unknown
@@ -77,14 +78,23 @@ function originOf(key: SettingKey, layers: readonly Layer[], inputs: DefaultInpu
 
 function checked(key: SettingKey, given: Given): unknown {
   const { type, accepts }: Setting<unknown> = schema[key]
-  const result = type.safeParse(given.value)
-  if (result.success) return result.data
+  const result = parse(type, given.value)
+  if (result?.success) return result.data
   const where = given.where ?? `flag ${key}`
   const subject = given.origin === 'file' ? `${where}: ${key}` : where
   throw new InvalidInputError(`${subject}: not acceptable: ${quote(given.value)}`, {
     remedy: `${key} accepts ${accepts}`,
     detail: { key, origin: given.origin, where },
   })
+}
+
+/** Null of a value that cannot even be looked at, such as a promise or an object that throws. */
+function parse(type: ValueType<unknown>, value: unknown) {
+  try {
+    return type.safeParse(value)
+  } catch {
+    return null
+  }
 }
 
 function assemble(pick: <K extends SettingKey>(key: K) => Values[K]): Settings {

@@ -5,11 +5,22 @@ import {
   parseBytes,
   parseCount,
   parseCpus,
-  parseDuration,
+  parseMemoryLimit,
+  parsePids,
+  parseTimeout,
   parseWhole,
 } from '../model/quantities.ts'
 import { defaultMask } from './default-mask.ts'
-import { absolutePath, cidr, flag, maskPatterns, orNone, parsed, type ValueType } from './values.ts'
+import {
+  absolutePath,
+  cidr,
+  flag,
+  maskPatterns,
+  orNone,
+  parsed,
+  storagePath,
+  type ValueType,
+} from './values.ts'
 
 /** What defaults may depend on; the caller supplies it, so that the table itself measures nothing. */
 export interface DefaultInputs {
@@ -31,21 +42,22 @@ const mib = 1024 ** 2
 const gib = 1024 ** 3
 const size = 'a size such as 512m or 2g'
 const path = 'an absolute path'
+const storage = `${path}, not in /proc, /sys or /dev`
 const patterns = 'absolute paths, * within a component (a list; comma-separated in a variable)'
 
 /** Every setting there is. A variable's name follows from the key; see `variableOf`. */
 export const schema = {
-  home: setting(absolutePath, '/var/lib/forkpoint', path, 'directory of the store'),
+  home: setting(storagePath, '/var/lib/forkpoint', storage, 'directory of the store'),
   runtime: computed(
-    absolutePath,
+    storagePath,
     ({ home }) => `${home === '/' ? '' : home}/runtime`,
-    path,
+    storage,
     'directory of the private tools (default: runtime in the home)',
   ),
   'limits.memory': computed(
-    orNone('none', parsed(parseBytes).check(z.refine((bytes) => bytes >= 2 ** 20))),
+    orNone('none', parsed(parseMemoryLimit)),
     ({ memoryBytes }) => Math.floor(memoryBytes * 0.75),
-    `${size}, at least 1m, or none`,
+    `${size}, at least 16m, or none`,
     'memory of an environment (default: three quarters of the machine)',
   ),
   'limits.cpus': setting(
@@ -55,9 +67,9 @@ export const schema = {
     'cpu time of an environment, in cpus',
   ),
   'limits.pids': setting(
-    orNone('none', parsed(parseCount)),
+    orNone('none', parsed(parsePids)),
     4096,
-    'a whole number of at least 1, or none',
+    'a whole number from 8 to 4000000, or none',
     'processes and threads of an environment',
   ),
   'net.mode': setting(
@@ -105,7 +117,7 @@ export const schema = {
     'how many user ids an environment has',
   ),
   'exec.timeout': setting(
-    orNone('none', parsed(parseDuration).check(z.refine((ms) => ms > 0))),
+    orNone('none', parsed(parseTimeout)),
     null,
     'seconds, or a duration such as 500ms or 5m, up to 24d, or none',
     'how long a command may run',

@@ -29,8 +29,15 @@ export function orNone<T>(word: string, type: ValueType<T>): ValueType<T | null>
 }
 
 export const absolutePath: ValueType<string> = z.pipe(
-  z.string().check(z.refine((path) => path.startsWith('/') && isOneLine(path))),
+  z.string().check(z.refine((path) => path.startsWith('/') && isOneLine(path) && isShort(path))),
   z.transform((path) => posix.resolve(path)),
+)
+
+/** What the kernel shows there is no place to keep anything. */
+const kernelPlaces = /^\/(proc|sys|dev)(\/|$)/
+
+export const storagePath: ValueType<string> = absolutePath.check(
+  z.refine((path) => !kernelPlaces.test(path)),
 )
 
 const maskPattern = z.string().check(z.refine(isMaskPattern))
@@ -65,6 +72,11 @@ function splitList(text: string): string[] {
     .split(',')
     .map((part) => part.trim())
     .filter((part) => part !== '')
+}
+
+/** The kernel takes a path of 4,095 bytes. */
+function isShort(path: string): boolean {
+  return Buffer.byteLength(path) <= 4095
 }
 
 function isOneLine(text: string): boolean {

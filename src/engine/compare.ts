@@ -6,6 +6,9 @@ import type { EnvironmentId, SnapshotId } from '../model/ids.ts'
 import { type ApplyOptions, type ApplyReport, applyChanges } from './apply.ts'
 import type { Engine } from './engine.ts'
 import { type ExportOptions, exportFiles } from './export.ts'
+import { checked } from './inputs/checked.ts'
+import { applyInput, diffInput, exportInput } from './inputs/environment-inputs.ts'
+import { path } from './inputs/values.ts'
 import { findReferent, type Referent } from './reference.ts'
 
 export interface DiffOptions extends Pick<ChangesOptions, 'paths'> {
@@ -44,12 +47,13 @@ async function diffFiles(
 }
 
 /** The same between two ids; without the second, what the first changed over where it came from. */
-export function diffBetween(
+export async function diffBetween(
   engine: Engine,
   a: EnvironmentId | SnapshotId,
   b: EnvironmentId | SnapshotId | undefined,
-  options: DiffOptions,
+  given: DiffOptions,
 ): Promise<FilesDiff> {
+  const options = checked('diff', diffInput, given)
   const one = findReferent(engine.store, a)
   if (b === undefined) return diffFiles(engine, 'before', one, options)
   return diffFiles(engine, one, findReferent(engine.store, b), options)
@@ -59,11 +63,13 @@ export async function exportFrom(
   engine: Engine,
   id: EnvironmentId | SnapshotId,
   dir: string,
-  options: ExportOptions,
+  given: ExportOptions,
 ): Promise<CopyReport> {
+  const options = checked('export', exportInput, given)
   const from = findReferent(engine.store, id)
   const { files, view } = sideOf(engine, from)
-  return await exportFiles(files, { view, workdir: workdirOf(from) }, dir, options)
+  const target = checked('export', path, dir)
+  return await exportFiles(files, { view, workdir: workdirOf(from) }, target, options)
 }
 
 /** All that was changed since it was made, onto a directory of the host. */
@@ -71,12 +77,13 @@ export async function applyFrom(
   engine: Engine,
   id: EnvironmentId,
   dir: string,
-  options: ApplyOptions,
+  given: ApplyOptions,
 ): Promise<ApplyReport> {
+  const options = checked('apply', applyInput, given)
   const from = findReferent(engine.store, id)
   const { files, view } = sideOf(engine, from)
   const spec = { from: files.baseView(view), to: view, workdir: workdirOf(from) }
-  return await applyChanges(files, spec, dir, options)
+  return await applyChanges(files, spec, checked('apply', path, dir), options)
 }
 
 interface Side {

@@ -1,5 +1,4 @@
 import { realpath } from 'node:fs/promises'
-import { parseCidr } from '../model/cidr.ts'
 import type {
   BackendName,
   EnvironmentRecord,
@@ -19,6 +18,8 @@ import { introduce } from './agents.ts'
 import type { Engine } from './engine.ts'
 import { createFromSnapshot, snapshotSource } from './from-snapshot.ts'
 import { hostnameOf, identityOf } from './identity.ts'
+import { checked } from './inputs/checked.ts'
+import { createInput } from './inputs/environment-inputs.ts'
 import { warn } from './recover.ts'
 import { releaseIfUnused } from './remove.ts'
 
@@ -46,7 +47,8 @@ export interface CreateOptions {
 }
 
 /** Makes an environment and waits until its agent answers. */
-export async function create(engine: Engine, options: CreateOptions): Promise<EnvironmentRecord> {
+export async function create(engine: Engine, given: CreateOptions): Promise<EnvironmentRecord> {
+  const options = checked('create', createInput, given)
   options.signal?.throwIfAborted()
   const snapshot = snapshotSource(options)
   if (snapshot !== undefined) return await createFromSnapshot(engine, snapshot, options)
@@ -95,11 +97,11 @@ async function plan(engine: Engine, options: CreateOptions): Promise<Environment
   return {
     ...{ id, name, backend, source, head: null, instance: null, status: 'creating' },
     limits: { ...settings.limits, ...options.limits },
-    net: { mode: options.net ?? settings.net.mode, allow: (options.netAllow ?? []).map(parseCidr) },
+    net: { mode: options.net ?? settings.net.mode, allow: options.netAllow ?? [] },
     memory: options.memory ?? settings.memory,
-    env: checkVariables(options.env ?? {}),
+    env: options.env ?? {},
     labels: options.labels ?? {},
-    workdir: absolute(options.workdir ?? workdir),
+    workdir: options.workdir ?? workdir,
     hostname: hostnameOf(name, id),
     createdAt: Date.now(),
   }
@@ -126,21 +128,6 @@ async function existing(path: string): Promise<string> {
   } catch (error) {
     throw new NotFoundError(`no such directory: ${quote(path)}`, { cause: error })
   }
-}
-
-function checkVariables(env: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  for (const [key, value] of Object.entries(env)) {
-    if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(key) && !value.includes('\0')) continue
-    throw new InvalidInputError(`not an environment variable: ${quote(`${key}=${value}`)}`, {
-      remedy: 'a name is letters, digits and "_", and a value has no NUL byte',
-    })
-  }
-  return env
-}
-
-function absolute(path: string): string {
-  if (path.startsWith('/') && !path.includes('\0')) return path
-  throw new InvalidInputError(`not an absolute path: ${quote(path)}`)
 }
 
 async function undo(engine: Engine, record: EnvironmentRecord): Promise<void> {

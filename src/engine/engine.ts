@@ -3,8 +3,8 @@ import { openBackend } from '../backends/registry.ts'
 import type { BackendName } from '../model/environment.ts'
 import { PrerequisiteError } from '../model/errors.ts'
 import type { Settings } from '../model/settings.ts'
+import { openHome } from '../store/open-home.ts'
 import { openStore, type Store } from '../store/open-store.ts'
-import { openClosedDirectory } from '../system/closed-directory.ts'
 import { type Background, background } from './background.ts'
 import { isBusy } from './busy.ts'
 import { type Connections, connections } from './connections.ts'
@@ -33,9 +33,9 @@ export interface Engine extends AsyncDisposable {
 }
 
 /** Opens the store and puts right what killed processes left half-done. */
-export async function openEngine(settings: Settings, options: KeeperOptions = {}): Promise<Engine> {
+export async function openEngine(given: Settings, options: KeeperOptions = {}): Promise<Engine> {
   requireRoot()
-  openHome(settings.home)
+  const settings: Settings = { ...given, home: openHome(given.home) }
   const told = events()
   const opened = openStore(settings.home)
   const store: Store = { ...opened, journal: announcing(opened.journal, told) }
@@ -89,20 +89,4 @@ function requireRoot(): void {
   throw new PrerequisiteError('Forkpoint makes namespaces and mounts, for which it must be root', {
     remedy: 'run it with sudo',
   })
-}
-
-/** What homes hold that were made by versions that did not close them. */
-function isOfHome(name: string): boolean {
-  return /^(db\.sqlite.*|volume\.ext4.*|data|runtime|bench-.*|lost\+found)$/.test(name)
-}
-
-function openHome(home: string): void {
-  try {
-    openClosedDirectory(home, isOfHome)
-  } catch (error) {
-    throw new PrerequisiteError(`cannot use ${home} as home: ${(error as Error).message}`, {
-      remedy: 'set FORKPOINT_HOME to a directory that root can write to',
-      cause: error,
-    })
-  }
 }

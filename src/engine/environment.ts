@@ -12,14 +12,30 @@ import type { EnvironmentId } from '../model/ids.ts'
 import type { ApplyOptions, ApplyReport } from './apply.ts'
 import { applyFrom, type DiffOptions, diffBetween, exportFrom, type FilesDiff } from './compare.ts'
 import type { Engine } from './engine.ts'
-import { type ExecOptions, type ExecResult, execSpec, resultOf } from './exec-options.ts'
+import {
+  type ExecOptions,
+  type ExecResult,
+  execSpec,
+  resultOf,
+  type SpawnOptions,
+} from './exec-options.ts'
 import type { ExportOptions } from './export.ts'
 import { EnvironmentFiles } from './files.ts'
 import type { ForkOptions } from './fork.ts'
 import type { Forks } from './forks.ts'
+import { idOf, referenceOf } from './handles.ts'
 import { type LogEntry, logEntry } from './history/log.ts'
+import { checked } from './inputs/checked.ts'
+import {
+  execInput,
+  forkInput,
+  offsetsInput,
+  pauseInput,
+  spawnInput,
+} from './inputs/environment-inputs.ts'
+import { word } from './inputs/values.ts'
 import { currentRecord, liveRecord } from './liveness.ts'
-import { pause, resume } from './pause.ts'
+import { type PauseOptions, pause, resume } from './pause.ts'
 import { EnvironmentPorts } from './ports.ts'
 import { promote } from './promote.ts'
 import { remove } from './remove.ts'
@@ -31,18 +47,6 @@ import { Snapshot } from './snapshot-handle.ts'
 
 /** What `ls` shows of an environment. */
 export type EnvironmentInfo = Omit<EnvironmentRecord, 'instance'>
-
-export type SpawnOptions = Omit<ExecOptions, 'onStdout' | 'onStderr' | 'stdin'> & {
-  /** `streamed`: the handle's `writeStdin` and `endStdin` feed it; default: an empty stdin */
-  readonly stdin?: 'none' | 'streamed'
-  /** to find it again by; made up if absent */
-  readonly id?: string
-}
-
-export interface PauseOptions {
-  /** keeps only a snapshot, and gives back the memory */
-  readonly release?: boolean
-}
 
 /** A live computer: files, processes, terminals. */
 export class Environment {
@@ -104,17 +108,11 @@ export class Environment {
    * const { stdout, exitCode } = await env.exec('pwd; echo $MODE')
    */
   async exec(command: string | readonly string[], options: ExecOptions = {}): Promise<ExecResult> {
-    const spec = execSpec(command, options, this.#engine.settings.exec.timeoutMs)
-    const result = await execCommand(
-      await this.#connect(),
-      { ...spec, stdin: options.stdin } as ExecSpec,
-      {
-        signal: options.signal,
-        onStdout: options.onStdout,
-        onStderr: options.onStderr,
-        reconnect: () => this.#connect(),
-      },
-    )
+    const { stdin, signal, onStdout, onStderr, ...rest } = checked('exec', execInput, options)
+    const spec = execSpec(command, rest, this.#engine.settings.exec.timeoutMs)
+    const result = await execCommand(await this.#connect(), { ...spec, stdin } as ExecSpec, {
+      ...{ signal, onStdout, onStderr, reconnect: () => this.#connect() },
+    })
     return resultOf(result)
   }
 
@@ -123,14 +121,15 @@ export class Environment {
     command: string | readonly string[],
     options: SpawnOptions = {},
   ): Promise<CommandHandle> {
-    const { stdin = 'none', id, ...rest } = options
+    const { stdin = 'none', id, ...rest } = checked('spawn', spawnInput, options)
     const spec = execSpec(command, rest, null)
     return startCommand(await this.#connect(), { ...spec, stdin, ...(id !== undefined && { id }) })
   }
 
   /** A command started before, by this process or another; output goes on after `offsets`. */
-  async command(id: string, offsets?: CommandOffsets): Promise<CommandHandle> {
-    return attachCommand(await this.#connect(), id, offsets)
+  async command(id: string, offsets: Partial<CommandOffsets> = {}): Promise<CommandHandle> {
+    const { stdout = 0, stderr = 0 } = checked('offsets', offsetsInput, offsets)
+    return attachCommand(await this.#connect(), checked('id', word, id), { stdout, stderr })
   }
 
   async commands(): Promise<CommandInfo[]> {
@@ -139,7 +138,7 @@ export class Environment {
 
   /** An interactive terminal of that name, started when it is first used. */
   shell(name = 'main'): Shell {
-    return new Shell(name, () => this.#connect())
+    return new Shell(checked('shell', word, name), () => this.#connect())
   }
 
   /** The persistent shells that `exec` runs commands in. */
@@ -148,7 +147,7 @@ export class Environment {
   }
 
   async closeShell(name: string): Promise<void> {
-    await closeShell(await this.#connect(), name)
+    await closeShell(await this.#connect(), checked('closeShell', word, name))
   }
 
   async terminals(): Promise<TerminalInfo[]> {
@@ -157,7 +156,8 @@ export class Environment {
 
   /** Freezes every process; nothing inside notices. */
   async pause(options: PauseOptions = {}): Promise<void> {
-    if (options.release) await release(this.#engine, this.id)
+    const { release: isReleased } = checked('pause', pauseInput, options)
+    if (isReleased) await release(this.#engine, this.id)
     else await pause(this.#engine, this.id)
     this.refresh()
   }
@@ -188,19 +188,20 @@ export class Environment {
 
   /** Becomes what the snapshot holds, in place. */
   async restore(to: Snapshot | string): Promise<void> {
-    const reference = typeof to === 'string' ? to : to.id
-    this.#record = await restore(this.#engine, this.id, reference)
+    this.#record = await restore(this.#engine, this.id, referenceOf('restore', to))
   }
 
   /** New environments that go on from here; this one goes on too. */
   async fork(count = 1, options: Omit<ForkOptions, 'count'> = {}): Promise<Forks> {
+    // Before a snapshot is taken that nothing would come of.
+    const wanted = checked('fork', forkInput, { ...checked('fork', forkInput, options), count })
     const base = await this.snapshot()
-    return base.fork(count, options)
+    return base.fork(count, wanted)
   }
 
   /** Becomes what another environment, or a snapshot, is: the branch to keep. */
   async promote(from: Environment | Snapshot): Promise<void> {
-    this.#record = await promote(this.#engine, from.id, this.id)
+    this.#record = await promote(this.#engine, idOf('promote', from), this.id)
   }
 
   /**
@@ -210,8 +211,9 @@ export class Environment {
    * @example
    * const { changes, patch } = await env.diff(undefined, { patch: 'text' })
    */
-  diff(to?: Environment | Snapshot, options: DiffOptions = {}): Promise<FilesDiff> {
-    return diffBetween(this.#engine, this.id, to?.id, options)
+  async diff(to?: Environment | Snapshot, options: DiffOptions = {}): Promise<FilesDiff> {
+    const other = to === undefined ? undefined : idOf('diff', to)
+    return diffBetween(this.#engine, this.id, other, options)
   }
 
   /** Copies its working directory, or the paths named, into a new directory of the host. */

@@ -1,6 +1,8 @@
 import type { CommandSpec } from '../agent/command-spec.ts'
 import type { ExecResult as AgentResult, ExecInput } from '../agent/exec.ts'
 import { InvalidInputError } from '../model/errors.ts'
+import { checked } from './inputs/checked.ts'
+import { commandInput } from './inputs/environment-inputs.ts'
 
 export interface ExecOptions {
   /** `shell` (default): in a persistent shell, whose state stays. `process`: a fresh process. */
@@ -22,6 +24,13 @@ export interface ExecOptions {
   readonly onStderr?: (chunk: Buffer) => void | Promise<void>
   /** ends the command */
   readonly signal?: AbortSignal
+}
+
+export type SpawnOptions = Omit<ExecOptions, 'onStdout' | 'onStderr' | 'stdin'> & {
+  /** `streamed`: the handle's `writeStdin` and `endStdin` feed it; default: an empty stdin */
+  readonly stdin?: 'none' | 'streamed'
+  /** to find it again by; made up if absent */
+  readonly id?: string
 }
 
 export interface ExecResult {
@@ -52,7 +61,7 @@ export function execSpec(
     env,
     timeoutMs = defaultTimeoutMs ?? undefined,
   } = options
-  const common = { command, cwd, env, timeoutMs }
+  const common = { command: checked('command', commandInput, command), cwd, env, timeoutMs }
   if (mode === 'process') {
     if (shell !== undefined)
       throw unfit('shell', 'a process runs in no shell; leave out one of them')

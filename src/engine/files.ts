@@ -25,6 +25,21 @@ import {
 } from '../agent/files.ts'
 import type { TransferOptions, TransferSummary } from '../agent/transfer.ts'
 import { type UploadOptions, uploadTree } from '../agent/upload.ts'
+import { checked } from './inputs/checked.ts'
+import { data } from './inputs/data.ts'
+import {
+  callInput,
+  downloadInput,
+  mkdirInput,
+  readInput,
+  removeInput,
+  statInput,
+  streamInput,
+  uploadInput,
+  watchInput,
+  writeInput,
+} from './inputs/file-inputs.ts'
+import { absolutePath, path as anyPath } from './inputs/values.ts'
 
 /**
  * Files inside an environment. Paths are absolute.
@@ -41,64 +56,85 @@ export class EnvironmentFiles {
     this.#connect = connect
   }
 
-  async read(path: string, options?: ReadAllOptions): Promise<Buffer> {
-    return readFile(await this.#connect(), path, options)
+  async read(path: string, options: ReadAllOptions = {}): Promise<Buffer> {
+    const wanted = checked('read', readInput, options)
+    return readFile(await this.#connect(), inside('read', path), wanted)
   }
 
   /** The content in chunks, for files that memory should not hold. */
-  async *stream(path: string, options?: ReadOptions): AsyncGenerator<Buffer, void, undefined> {
-    yield* streamFile(await this.#connect(), path, options)
+  async *stream(path: string, options: ReadOptions = {}): AsyncGenerator<Buffer, void, undefined> {
+    const wanted = checked('stream', streamInput, options)
+    yield* streamFile(await this.#connect(), inside('stream', path), wanted)
   }
 
   /** Replaces the file at once when all of it has arrived. */
-  async write(path: string, data: FileData, options?: WriteOptions): Promise<void> {
-    await writeFile(await this.#connect(), path, data, options)
+  async write(path: string, given: FileData, options: WriteOptions = {}): Promise<void> {
+    const wanted = checked('write', writeInput, options)
+    const content = checked('write', data, given)
+    await writeFile(await this.#connect(), inside('write', path), content, wanted)
   }
 
-  async list(path: string, options?: CallOptions): Promise<FileEntry[]> {
-    return listFiles(await this.#connect(), path, options)
+  async list(path: string, options: CallOptions = {}): Promise<FileEntry[]> {
+    const wanted = checked('list', callInput, options)
+    return listFiles(await this.#connect(), inside('list', path), wanted)
   }
 
-  async stat(path: string, options?: StatOptions): Promise<FileInfo> {
-    return statFile(await this.#connect(), path, options)
+  async stat(path: string, options: StatOptions = {}): Promise<FileInfo> {
+    const wanted = checked('stat', statInput, options)
+    return statFile(await this.#connect(), inside('stat', path), wanted)
   }
 
-  async mkdir(path: string, options?: MkdirOptions): Promise<void> {
-    await makeDirectory(await this.#connect(), path, options)
+  async mkdir(path: string, options: MkdirOptions = {}): Promise<void> {
+    const wanted = checked('mkdir', mkdirInput, options)
+    await makeDirectory(await this.#connect(), inside('mkdir', path), wanted)
   }
 
-  async symlink(target: string, path: string, options?: CallOptions): Promise<void> {
-    await makeSymlink(await this.#connect(), path, target, options)
+  async symlink(target: string, path: string, options: CallOptions = {}): Promise<void> {
+    const [place, content] = [inside('symlink', path), checked('symlink', anyPath, target)]
+    const wanted = checked('symlink', callInput, options)
+    await makeSymlink(await this.#connect(), place, content, wanted)
   }
 
-  async rename(from: string, to: string, options?: CallOptions): Promise<void> {
-    await renameFile(await this.#connect(), from, to, options)
+  async rename(from: string, to: string, options: CallOptions = {}): Promise<void> {
+    const [old, next] = [inside('rename', from), inside('rename', to)]
+    const wanted = checked('rename', callInput, options)
+    await renameFile(await this.#connect(), old, next, wanted)
   }
 
-  async remove(path: string, options?: RemoveOptions): Promise<void> {
-    await removeFile(await this.#connect(), path, options)
+  async remove(path: string, options: RemoveOptions = {}): Promise<void> {
+    const wanted = checked('remove', removeInput, options)
+    await removeFile(await this.#connect(), inside('remove', path), wanted)
   }
 
   /** Copies a file or tree of the host to `insidePath`, which names the copy. */
   async upload(
     hostPath: string,
     insidePath: string,
-    options?: UploadOptions,
+    options: UploadOptions = {},
   ): Promise<TransferSummary> {
-    return uploadTree(await this.#connect(), hostPath, insidePath, options)
+    const [from, to] = [checked('upload', anyPath, hostPath), inside('upload', insidePath)]
+    const wanted = checked('upload', uploadInput, options)
+    return uploadTree(await this.#connect(), from, to, wanted)
   }
 
   /** Copies a file or tree from inside to `hostPath`, which names the copy. */
   async download(
     insidePath: string,
     hostPath: string,
-    options?: TransferOptions,
+    options: TransferOptions = {},
   ): Promise<TransferSummary> {
-    return downloadTree(await this.#connect(), insidePath, hostPath, options)
+    const [from, to] = [inside('download', insidePath), checked('download', anyPath, hostPath)]
+    const wanted = checked('download', downloadInput, options)
+    return downloadTree(await this.#connect(), from, to, wanted)
   }
 
   /** Changes from now on, until the watch is closed. */
-  async watch(path: string, options?: WatchOptions): Promise<FileWatch> {
-    return watchFiles(await this.#connect(), path, options)
+  async watch(path: string, options: WatchOptions = {}): Promise<FileWatch> {
+    const wanted = checked('watch', watchInput, options)
+    return watchFiles(await this.#connect(), inside('watch', path), wanted)
   }
+}
+
+function inside(what: string, path: string): string {
+  return checked(what, absolutePath, path)
 }

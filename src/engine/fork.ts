@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os'
 import { greeted } from '../agent/connect.ts'
 import type { AgentConnection } from '../agent/connection.ts'
 import type { EnvironmentRecord, Instance } from '../model/environment.ts'
-import { ConflictError, InvalidInputError } from '../model/errors.ts'
+import { ConflictError } from '../model/errors.ts'
 import { quote } from '../model/quote.ts'
 import type { SnapshotRecord } from '../model/snapshot.ts'
 import type { Operation } from '../store/journal.ts'
@@ -15,14 +15,14 @@ import type { Engine } from './engine.ts'
 import { forkDraft } from './fork-draft.ts'
 import { hasForkHooks, runForkHooks } from './fork-hooks.ts'
 import { hostnameOf } from './identity.ts'
+import { checked } from './inputs/checked.ts'
+import { forkInput } from './inputs/environment-inputs.ts'
 import { materialize } from './materialize.ts'
 import { warn } from './recover.ts'
 import { remove } from './remove.ts'
 import { requireReady } from './restore.ts'
 import { runSpare, takeForFork } from './spares/take.ts'
 import { afterFork } from './spares/wants.ts'
-
-const mostForks = 1000
 
 export interface ForkOptions {
   /** how many; default 1 */
@@ -45,14 +45,10 @@ export interface Fanout {
 export async function fork(
   engine: Engine,
   snapshot: SnapshotRecord,
-  options: ForkOptions = {},
+  given: ForkOptions = {},
 ): Promise<Fanout> {
+  const options = checked('fork', forkInput, given)
   const { count = 1, name, labels } = options
-  if (!Number.isInteger(count) || count < 1 || count > mostForks) {
-    throw new InvalidInputError(`not a number of forks: ${count}`, {
-      remedy: `give 1 to ${mostForks}`,
-    })
-  }
   requireReady(snapshot)
   const drafts = Array.from({ length: count }, (_, index) =>
     forkDraft(snapshot, {

@@ -15,6 +15,9 @@ import type { RemovalOptions } from './history/removal.ts'
 import type { PrunePlan } from './history/retention.ts'
 import { buildTree, type TreeNode, treeAround } from './history/tree.ts'
 import type { Usage } from './history/usage.ts'
+import { checked } from './inputs/checked.ts'
+import { listenInput, listInput, openInput, referencesInput } from './inputs/store-inputs.ts'
+import { word } from './inputs/values.ts'
 import { currentRecord, markDead } from './liveness.ts'
 import { measureUsage } from './measure-usage.ts'
 import { type PruneOptions, prune, removeSnapshots } from './prune.ts'
@@ -66,24 +69,20 @@ export class Forkpoint implements AsyncDisposable {
 
   /** Opens this machine's store, cleaning up after processes that were killed. */
   static async open(options: OpenOptions = {}): Promise<Forkpoint> {
-    const { settings } = Forkpoint.settings(options)
-    const { spares = 'prepared' } = options
+    const { spares = 'prepared', ...rest } = checked('open', openInput, options)
+    const { settings } = Forkpoint.settings(rest)
     return new Forkpoint(await openEngine(settings, { spares }))
   }
 
   /** The effective settings, and where each comes from. */
   static settings(options: OpenOptions = {}): LoadedSettings {
-    return loadSettings({
-      flags: options.settings ?? {},
-      env: process.env,
-      facts: hostFacts(),
-      configPath: options.configPath,
-    })
+    const { settings: flags = {}, configPath } = checked('open', openInput, options)
+    return loadSettings({ flags, env: process.env, facts: hostFacts(), configPath })
   }
 
   /** Probes what Forkpoint needs of this machine, for real; needs no open store. */
-  static doctor(options: OpenOptions = {}): Promise<Doctor> {
-    return doctor(Forkpoint.settings(options).settings)
+  static async doctor(options: OpenOptions = {}): Promise<Doctor> {
+    return await doctor(Forkpoint.settings(options).settings)
   }
 
   /** Makes an environment; resolves when commands can run in it. */
@@ -93,19 +92,25 @@ export class Forkpoint implements AsyncDisposable {
 
   /** By id, unique beginning of an id, or name. */
   async get(reference: string): Promise<Environment> {
-    return new Environment(this.#engine, currentRecord(this.#engine, reference))
+    return new Environment(
+      this.#engine,
+      currentRecord(this.#engine, checked('get', word, reference)),
+    )
   }
 
   /** Oldest first. */
   async list(options: ListOptions = {}): Promise<Environment[]> {
+    const filter = checked('list', listInput, options)
     markDead(this.#engine)
-    const records = this.#engine.store.environments.list(options)
+    const records = this.#engine.store.environments.list(filter)
     return records.map((record) => new Environment(this.#engine, record))
   }
 
   /** By id, unique beginning of an id, or name. */
   async snapshot(reference: string): Promise<Snapshot> {
-    return this.#snapshot(this.#engine.store.snapshots.resolve(reference))
+    return this.#snapshot(
+      this.#engine.store.snapshots.resolve(checked('snapshot', word, reference)),
+    )
   }
 
   /**
@@ -122,7 +127,7 @@ export class Forkpoint implements AsyncDisposable {
   /** Whatever has this id or name: an environment or a snapshot. */
   async find(reference: string): Promise<Environment | Snapshot> {
     markDead(this.#engine)
-    const found = findReferent(this.#engine.store, reference)
+    const found = findReferent(this.#engine.store, checked('find', word, reference))
     if (found.kind === 'snapshot') return this.#snapshot(found.record)
     return new Environment(this.#engine, found.record)
   }
@@ -138,7 +143,10 @@ export class Forkpoint implements AsyncDisposable {
     const { snapshots, environments } = this.#engine.store
     const roots = buildTree(snapshots.list(), environments.list())
     if (around === undefined) return roots
-    return treeAround(roots, findReferent(this.#engine.store, around).record.id)
+    return treeAround(
+      roots,
+      findReferent(this.#engine.store, checked('tree', word, around)).record.id,
+    )
   }
 
   /** What snapshots and environments take of disk and memory. */
@@ -168,7 +176,9 @@ export class Forkpoint implements AsyncDisposable {
     options: RemovalOptions = {},
   ): Promise<readonly SnapshotId[]> {
     const { snapshots } = this.#engine.store
-    const ids = references.map((reference) => snapshots.resolve(reference).id)
+    const ids = checked('removeSnapshots', referencesInput, references).map(
+      (reference) => snapshots.resolve(reference).id,
+    )
     return await removeSnapshots(this.#engine, ids, options)
   }
 
@@ -179,7 +189,7 @@ export class Forkpoint implements AsyncDisposable {
    * for await (const event of fp.events()) if (event.type === 'durable') console.log(event.snapshot)
    */
   events(options: { readonly signal?: AbortSignal } = {}): AsyncIterableIterator<ForkpointEvent> {
-    return this.#engine.events.listen(options.signal)
+    return this.#engine.events.listen(checked('events', listenInput, options).signal)
   }
 
   /**
@@ -213,7 +223,9 @@ export class Forkpoint implements AsyncDisposable {
   async compact(reference?: string): Promise<Compaction[]> {
     const engine = this.#engine
     const ids =
-      reference === undefined ? headsOf(engine) : [engine.store.snapshots.resolve(reference).id]
+      reference === undefined
+        ? headsOf(engine)
+        : [engine.store.snapshots.resolve(checked('compact', word, reference)).id]
     const done: Compaction[] = []
     for (const id of ids) done.push(await compact(engine, id))
     return done

@@ -4,6 +4,11 @@ import type { Engine } from './engine.ts'
 import { liveRecord } from './liveness.ts'
 import { hold } from './recover.ts'
 
+export interface PauseOptions {
+  /** keeps only a snapshot, and gives back the memory */
+  readonly release?: boolean
+}
+
 /** Freezes every process of an environment. Pausing a paused one changes nothing. */
 export function pause(engine: Engine, id: EnvironmentId): Promise<EnvironmentRecord> {
   return change(engine, id, 'pause', 'paused')

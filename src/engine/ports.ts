@@ -1,7 +1,7 @@
 import type { AgentConnection } from '../agent/connection.ts'
 import { type ForwardOptions, forwardPort, type PortForward } from '../agent/ports.ts'
-import { InvalidInputError } from '../model/errors.ts'
-import { quote } from '../model/quote.ts'
+import { checked } from './inputs/checked.ts'
+import { forwardInput, portInput } from './inputs/file-inputs.ts'
 
 /** Ports inside an environment, reached from the host without any network between them. */
 export class EnvironmentPorts {
@@ -20,12 +20,9 @@ export class EnvironmentPorts {
    * const page = await fetch(`http://127.0.0.1:${web.port}/`)
    */
   async forward(port: number, options: Omit<ForwardOptions, 'port'> = {}): Promise<PortForward> {
-    for (const number of [port, options.listenPort ?? 1]) {
-      if (!Number.isInteger(number) || number < 0 || number > 65_535) {
-        throw new InvalidInputError(`not a port: ${quote(number)}`, { remedy: 'give 1 to 65535' })
-      }
-    }
+    const target = checked('port', portInput, port)
+    const wanted = checked('forward', forwardInput, options)
     await this.#connect()
-    return forwardPort(this.#connect, { ...options, port })
+    return forwardPort(this.#connect, { ...wanted, port: target })
   }
 }

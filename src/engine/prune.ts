@@ -1,4 +1,3 @@
-import { InvalidInputError } from '../model/errors.ts'
 import { isSnapshotId, type SnapshotId } from '../model/ids.ts'
 import type { Operation } from '../store/journal.ts'
 import type { Store } from '../store/open-store.ts'
@@ -11,6 +10,9 @@ import {
   planPrune,
   type RetentionRules,
 } from './history/retention.ts'
+import { checked } from './inputs/checked.ts'
+import { removalInput } from './inputs/environment-inputs.ts'
+import { pruneInput } from './inputs/store-inputs.ts'
 import { releaseIfUnused } from './remove.ts'
 import { discardSpares } from './spares/discard.ts'
 
@@ -20,8 +22,8 @@ export interface PruneOptions extends RetentionRules {
 }
 
 /** Removes every snapshot that no rule keeps and nothing needs; says what went and why others stay. */
-export async function prune(engine: Engine, options: PruneOptions = {}): Promise<PrunePlan> {
-  checkRules(options)
+export async function prune(engine: Engine, given: PruneOptions = {}): Promise<PrunePlan> {
+  const options = checked('prune', pruneInput, given)
   const plan = () => planPrune(historyOf(engine.store), options)
   if (options.dryRun === true) return plan()
   return await removePlanned(engine, plan, ({ remove }) => remove)
@@ -31,8 +33,9 @@ export async function prune(engine: Engine, options: PruneOptions = {}): Promise
 export async function removeSnapshots(
   engine: Engine,
   ids: readonly SnapshotId[],
-  options: RemovalOptions = {},
+  given: RemovalOptions = {},
 ): Promise<readonly SnapshotId[]> {
+  const options = checked('removeSnapshots', removalInput, given)
   const plan = () => planRemoval(historyOf(engine.store), ids, options)
   return await removePlanned(engine, plan, (remove) => remove)
 }
@@ -100,16 +103,5 @@ function historyOf(store: Store): History {
     environments: store.environments.list(),
     inUse: new Set(reading.filter(isSnapshotId)),
     nowMs: Date.now(),
-  }
-}
-
-function checkRules({ keepLast, olderThanMs }: RetentionRules): void {
-  if (keepLast !== undefined && !(Number.isSafeInteger(keepLast) && keepLast >= 0)) {
-    throw new InvalidInputError(`not a number of snapshots to keep: ${keepLast}`, {
-      remedy: 'give a whole number, 0 or more',
-    })
-  }
-  if (olderThanMs !== undefined && !(olderThanMs >= 0)) {
-    throw new InvalidInputError(`not an age in milliseconds: ${olderThanMs}`)
   }
 }

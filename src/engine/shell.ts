@@ -10,6 +10,9 @@ import {
   type TerminalSize,
 } from '../agent/terminals.ts'
 import { NotFoundError } from '../model/errors.ts'
+import { checked } from './inputs/checked.ts'
+import { chunk } from './inputs/data.ts'
+import { sizeInput, terminalInput } from './inputs/file-inputs.ts'
 
 /** An interactive terminal inside. It lives on when nobody looks. */
 export class Shell {
@@ -24,20 +27,23 @@ export class Shell {
 
   /** A viewer: sees recent output, then live output, and may type. */
   async attach(options: TerminalOptions = {}): Promise<TerminalHandle> {
-    return openTerminal(await this.#connect(), this.name, options)
+    const wanted = checked('attach', terminalInput, options)
+    return openTerminal(await this.#connect(), this.name, wanted)
   }
 
   async write(data: string | Buffer): Promise<void> {
+    const bytes = checked('write', chunk, data)
     const viewer = await this.#look()
     try {
-      await viewer.write(data)
+      await viewer.write(bytes)
     } finally {
       viewer.detach()
     }
   }
 
   async resize(size: TerminalSize): Promise<void> {
-    await resizeTerminal(await this.#connect(), this.name, size)
+    const wanted = checked('resize', sizeInput, size)
+    await resizeTerminal(await this.#connect(), this.name, wanted)
   }
 
   /** What a person would see on it now. */

@@ -9,7 +9,10 @@ import type { Environment } from './environment.ts'
 import type { ExportOptions } from './export.ts'
 import { type ForkOptions, fork } from './fork.ts'
 import { type Forks, forksOf } from './forks.ts'
+import { idOf } from './handles.ts'
 import type { RemovalOptions } from './history/removal.ts'
+import { checked } from './inputs/checked.ts'
+import { forkInput } from './inputs/environment-inputs.ts'
 import { removeSnapshots } from './prune.ts'
 import { labelSnapshot, whenReady } from './snapshot-record.ts'
 
@@ -91,7 +94,8 @@ export class Snapshot {
    */
   async fork(count = 1, options: Omit<ForkOptions, 'count'> = {}): Promise<Forks> {
     const record = this.refresh().#record
-    const { records, errors } = await fork(this.#engine, record, { ...options, count })
+    const wanted = { ...checked('fork', forkInput, options), count }
+    const { records, errors } = await fork(this.#engine, record, wanted)
     return forksOf(records.map(this.#open), errors)
   }
 
@@ -102,8 +106,9 @@ export class Snapshot {
    * @example
    * const { changes } = await ready.diff(env, { paths: ['/app'] })
    */
-  diff(to?: Environment | Snapshot, options: DiffOptions = {}): Promise<FilesDiff> {
-    return diffBetween(this.#engine, this.id, to?.id, options)
+  async diff(to?: Environment | Snapshot, options: DiffOptions = {}): Promise<FilesDiff> {
+    const other = to === undefined ? undefined : idOf('diff', to)
+    return diffBetween(this.#engine, this.id, other, options)
   }
 
   /** Copies its files into a new directory of the host. */

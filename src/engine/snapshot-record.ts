@@ -1,8 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ConflictError, InvalidInputError } from '../model/errors.ts'
+import { ConflictError } from '../model/errors.ts'
 import type { SnapshotId } from '../model/ids.ts'
 import type { SnapshotRecord, SnapshotStatus } from '../model/snapshot.ts'
 import type { Engine } from './engine.ts'
+import { checked } from './inputs/checked.ts'
+import { labelChanges } from './inputs/maps.ts'
+import { filterInput } from './inputs/store-inputs.ts'
 import { hold } from './recover.ts'
 import { requireReady } from './restore.ts'
 
@@ -18,7 +21,7 @@ export interface SnapshotFilter {
 /** Oldest first. */
 export function listSnapshots(engine: Engine, filter: SnapshotFilter): SnapshotRecord[] {
   const { snapshots, environments } = engine.store
-  const { environment, name, status, labels = {} } = filter
+  const { environment, name, status, labels = {} } = checked('snapshots', filterInput, filter)
   const of = environment === undefined ? undefined : environments.resolve(environment).id
   return snapshots
     .list(of)
@@ -32,14 +35,11 @@ export function listSnapshots(engine: Engine, filter: SnapshotFilter): SnapshotR
 export function labelSnapshot(
   { store }: Engine,
   id: SnapshotId,
-  labels: Readonly<Record<string, string | null>>,
+  given: Readonly<Record<string, string | null>>,
 ): SnapshotRecord {
-  for (const key of Object.keys(labels)) {
-    if (key !== '') continue
-    throw new InvalidInputError('a label has no key', { remedy: 'write KEY=VALUE' })
-  }
+  const changes = checked('label', labelChanges, given)
   return store.transaction(() => {
-    const merged = { ...store.snapshots.resolve(id).labels, ...labels }
+    const merged = { ...store.snapshots.resolve(id).labels, ...changes }
     const kept = Object.entries(merged).filter((pair): pair is [string, string] => pair[1] !== null)
     return store.snapshots.update(id, { labels: Object.fromEntries(kept) })
   })

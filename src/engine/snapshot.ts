@@ -10,6 +10,8 @@ import { msSince, roundMs, stopwatch } from '../system/stopwatch.ts'
 import { closeConnections, greet } from './agents.ts'
 import type { Engine } from './engine.ts'
 import { giveBackUnlessSeized } from './give-back.ts'
+import { checked } from './inputs/checked.ts'
+import { snapshotInput } from './inputs/environment-inputs.ts'
 import { type LiveRecord, liveRecord } from './liveness.ts'
 import { materialize } from './materialize.ts'
 import { hold, warn } from './recover.ts'
@@ -36,8 +38,9 @@ export interface SnapshotOptions {
 export async function snapshot(
   engine: Engine,
   id: EnvironmentId,
-  options: SnapshotOptions,
+  given: SnapshotOptions,
 ): Promise<SnapshotRecord> {
+  const options = checked('snapshot', snapshotInput, given)
   const taken = await despiteLateConnections(() => takeAlone(engine, id, options))
   engine.spares.want(afterSnapshot(taken))
   engine.squashes.start(taken)

@@ -73,6 +73,38 @@ export function parseCount(value: string | number): number {
   })
 }
 
+/** Measured: with 2 MiB a restore is killed for want of memory; 4 are enough for a shell alone. */
+export const leastMemoryBytes = 16 * 1024 ** 2
+/** Measured: an agent, a shell and one command need 3. */
+export const leastPids = 8
+/** What the kernel counts to, less what a restore needs on top. */
+export const mostPids = 4_000_000
+
+/** The memory of an environment. */
+export function parseMemoryLimit(value: string | number): number {
+  const bytes = parseBytes(value)
+  if (bytes >= leastMemoryBytes) return bytes
+  throw new InvalidInputError(`too little memory: ${quote(value)}`, {
+    remedy: `give at least ${leastMemoryBytes / 1024 ** 2}m: less does not start, or cannot be restored`,
+  })
+}
+
+/** How many processes and threads an environment may have. */
+export function parsePids(value: string | number): number {
+  const count = parseCount(value)
+  if (count >= leastPids && count <= mostPids) return count
+  throw new InvalidInputError(`not a usable limit of processes: ${quote(value)}`, {
+    remedy: `give ${leastPids} to ${mostPids}`,
+  })
+}
+
+/** How long somebody waits: none of it is no wait at all. */
+export function parseTimeout(value: string | number): number {
+  const ms = parseDuration(value)
+  if (ms > 0) return ms
+  throw new InvalidInputError(`not a timeout: ${quote(value)}`, { remedy: 'give at least 1ms' })
+}
+
 /** A whole number of things, perhaps none. */
 export function parseWhole(value: string | number): number {
   const count = /^\d+$/.test(String(value).trim()) ? Number(value) : Number.NaN

@@ -56,6 +56,24 @@ export function parseSource(text: string): SourceRequest {
   }
 }
 
+const fieldOfKind = new Map<unknown, string>([
+  ['dir', 'path'],
+  ['rootfs', 'path'],
+  ['image', 'ref'],
+  ['dockerfile', 'dir'],
+  ['snapshot', 'id'],
+])
+
+/** A request in either form; undefined if it has neither. */
+export function toSourceRequest(given: unknown): SourceRequest | undefined {
+  if (typeof given === 'string') return parseSource(given)
+  if (typeof given !== 'object' || given === null) return undefined
+  const { kind, ...fields } = given as Readonly<Record<string, unknown>>
+  if (kind === 'host') return { kind }
+  const field = fields[fieldOfKind.get(kind) ?? '']
+  return typeof field === 'string' ? parseSource(`${kind}:${field}`) : undefined
+}
+
 /** The text that `parseSource` reads back. */
 export function formatSource(source: SourceRequest): string {
   switch (source.kind) {

@@ -73,7 +73,7 @@ function openHandle(path: string): DatabaseSync {
     const known = translated(error, path)
     if (known instanceof ForkpointError) throw known
     throw new PrerequisiteError(`cannot open the store ${path}: ${(error as Error).message}`, {
-      remedy: 'run as root, or set FORKPOINT_HOME to a directory of your own',
+      remedy: 'run as root, or set FORKPOINT_HOME to another directory',
       cause: error,
     })
   }

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { chmodSync, chownSync, lstatSync, mkdirSync, readdirSync, statSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { ifThere } from './if-there.ts'
 
 /**
@@ -11,13 +11,11 @@ import { ifThere } from './if-there.ts'
 export const unmappedId = 0xffff_fffe
 
 /**
- * Makes a directory that nobody inside an environment can enter, or closes one that is there and holds
- * only the names that `isOurs` knows. One that is shared with other files stays as it is; then those
+ * Closes a directory to everybody inside an environment, if it holds only the names that `isOurs` knows. One that is shared with other files stays as it is; then those
  * of our own in it are closed one by one.
  */
 export function openClosedDirectory(path: string, isOurs: (name: string) => boolean): void {
-  const found = ifThere(() => statSync(path)) ?? makeClosed(path)
-  if (isClosed(found)) return
+  if (isClosed(statSync(path))) return
   const names = readdirSync(path)
   if (names.every(isOurs)) close(path, 0o700)
   else for (const name of names.filter(isOurs)) closeFile(join(path, name))
@@ -32,14 +30,12 @@ export function isClosed({ uid, gid, mode }: { uid: number; gid: number; mode: n
  * Closed from its first moment: a running environment that sees it before keeps in memory whom it
  * belonged to.
  */
-function makeClosed(path: string) {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+export function makeClosed(path: string): void {
   const owner = [`--reuid=${unmappedId}`, `--regid=${unmappedId}`, '--clear-groups']
   const able = ['--inh-caps=+dac_override', '--ambient-caps=+dac_override']
   // Where this cannot be done, the plain way says why, or works.
   spawnSync('setpriv', [...owner, ...able, 'mkdir', '-m', '700', '--', path], { stdio: 'ignore' })
-  mkdirSync(path, { recursive: true, mode: 0o700 })
-  return statSync(path)
+  if (ifThere(() => lstatSync(path)) === null) mkdirSync(path, { mode: 0o700 })
 }
 
 function close(path: string, mode: number): void {

@@ -21,7 +21,7 @@ import { nameLinkRemaps, unnameLinkRemaps } from './link-remaps.ts'
 import { dumpDespiteLostNames } from './lost-names.ts'
 import { holdingsOf, ownBytes } from './memory/holdings.ts'
 import { shareDump } from './memory/share-dump.ts'
-import { judgeProcesses } from './memory/verdicts.ts'
+import { judgeProcesses, surveyProcesses } from './memory/verdicts.ts'
 import type { Native } from './native.ts'
 import type { EnvironmentPlaces } from './places.ts'
 import { removeTree } from './remove-tree.ts'
@@ -79,15 +79,16 @@ export async function capture(
   refuseTraced(cgroups[0] ?? '')
   // What CRIU restores reads some of them as the sandbox's root.
   await mkdir(images, { recursive: true, mode: 0o711 })
-  const judge = () => judgeProcesses(settings, cgroups[0] ?? '', mode)
-  // Programs that were never seen are read before the freeze; then it is a matter of a moment.
-  await watch.measure('judge', judge)
+  // Programs are read before the freeze; then it is a matter of a moment.
+  const survey = await watch.measure('judge', () =>
+    surveyProcesses(settings, cgroups[0] ?? '', mode),
+  )
   const frozenAt = performance.now()
   await watch.measure('freeze', () => freeze(cgroups))
   killPoint('snapshot:frozen')
   const [verdicts, { watchesByHandle }] = await Promise.all([
-    // Begun first: what processes map is read before CRIU adds code of its own to it.
-    judge(),
+    // First: what processes map is read before CRIU adds code of its own to it.
+    judgeProcesses(survey, cgroups[0] ?? '', mode),
     watch.measure('dump', () =>
       dumpDespiteLostNames(workers, {
         ...{ pid: instance.process.pid, images, cgroup: cgroups[0] ?? '' },

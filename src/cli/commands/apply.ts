@@ -1,9 +1,9 @@
 import type { ApplyReport } from '../../index.ts'
+import { printable } from '../../model/printable.ts'
 import { addExamples, envArgument } from '../help.ts'
 import type { MakeCommand } from '../make-command.ts'
 import { renderChanges } from '../render/changes.ts'
 import type { Style } from '../render/style.ts'
-import { printable } from '../render/text.ts'
 
 interface Options {
   readonly dryRun?: true

@@ -2,6 +2,7 @@ import type { BenchOptions } from '../../bench/plan.ts'
 import { type GroupName, groupNames } from '../../bench/results.ts'
 import type { Follower } from '../../bench/run-bench.ts'
 import { InvalidInputError } from '../../model/errors.ts'
+import { printable } from '../../model/printable.ts'
 import { parseCount } from '../../model/quantities.ts'
 import { quote } from '../../model/quote.ts'
 import type { Context } from '../context.ts'
@@ -85,6 +86,9 @@ async function withSteps<T>(
     stderr.write('\ninterrupted; cleaning up after this step\n')
   })
   return await context.wait('measuring', (show) =>
-    work({ signal, say: stderr.isTTY === true ? show : (doing) => stderr.write(`${doing}\n`) }),
+    work({
+      signal,
+      say: stderr.isTTY === true ? show : (doing) => stderr.write(`${printable(doing)}\n`),
+    }),
   )
 }

@@ -1,3 +1,4 @@
+import { printable } from '../../model/printable.ts'
 import type { MakeCommand } from '../make-command.ts'
 import { write } from '../write.ts'
 
@@ -12,7 +13,7 @@ export const make: MakeCommand = (command, cli) =>
           ...(what === 'snapshot' || what === 'branch' ? await forkpoint.snapshots() : []),
         ]
         const words = things.map(({ id, name }) => name ?? id)
-        await write(context.streams.stdout, words.map((word) => `${word}\n`).join(''))
+        await write(context.streams.stdout, words.map((word) => `${printable(word)}\n`).join(''))
       } catch {
         // Nothing to offer is no reason to write an error into somebody's prompt.
       }

@@ -7,7 +7,7 @@ import { type CopyRequest, parseCopy } from '../copy-paths.ts'
 import { addExamples } from '../help.ts'
 import { Interrupts } from '../interrupts.ts'
 import type { MakeCommand } from '../make-command.ts'
-import { write } from '../write.ts'
+import { say } from '../write.ts'
 
 export const make: MakeCommand = (command, cli) =>
   addExamples(
@@ -33,7 +33,7 @@ export const make: MakeCommand = (command, cli) =>
           await context.show({ json: done, text: () => '' })
           if (context.globals.json || done.skipped.length === 0) return
           const what = `skipped ${done.skipped.length} sockets, pipes or devices`
-          await write(context.streams.stderr, `forkpoint: ${what}: ${done.skipped[0]} …\n`)
+          await say(context.streams.stderr, `forkpoint: ${what}: ${done.skipped[0]} …\n`)
         }),
       ),
     [

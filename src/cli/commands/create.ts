@@ -1,7 +1,7 @@
 import { Option } from 'commander'
 import type { BackendName, CreateOptions, MemoryMode, NetMode } from '../../index.ts'
 import { backendNames, memoryModes, netModes } from '../../model/environment.ts'
-import { parseBytes, parseCount, parseCpus } from '../../model/quantities.ts'
+import { parseCpus, parseMemoryLimit, parsePids } from '../../model/quantities.ts'
 import { sourceForms } from '../../model/source.ts'
 import { addExamples } from '../help.ts'
 import { Interrupts } from '../interrupts.ts'
@@ -36,12 +36,12 @@ export const make: MakeCommand = (command, cli) =>
       .addOption(
         listOption('--net-allow <cidr>', 'a neighbouring network it may reach all the same'),
       )
-      .addOption(parsedOption('--memory <size>', 'memory limit, such as 2g', parseBytes))
+      .addOption(parsedOption('--memory <size>', 'memory limit, such as 2g', parseMemoryLimit))
       .addOption(
         new Option('--memory-mode <mode>', 'how forks come by their memory').choices(memoryModes),
       )
       .addOption(parsedOption('--cpus <n>', 'cpu limit, such as 2 or 0.5', parseCpus))
-      .addOption(parsedOption('--pids <n>', 'limit of processes and threads', parseCount))
+      .addOption(parsedOption('--pids <n>', 'limit of processes and threads', parsePids))
       .addOption(pairsOption('-e, --env <key=value>', 'a variable of every command'))
       .addOption(pairsOption('--label <key=value>', 'a label to find it by'))
       .option('--workdir <dir>', 'where commands start')

@@ -37,6 +37,7 @@ export const make: MakeCommand = (command, cli) =>
           await context.show({
             json: { changes: diff.changes, ...(options.patch && { patch: diff.patch }) },
             text: (style) => render(diff, options, style),
+            exact: options.patch && !options.stat ? diff.patch : undefined,
           })
         }),
       ),

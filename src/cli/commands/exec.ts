@@ -1,6 +1,6 @@
 import type { Environment, SpawnOptions } from '../../index.ts'
 import { InvalidInputError } from '../../model/errors.ts'
-import { parseDuration } from '../../model/quantities.ts'
+import { parseTimeout } from '../../model/quantities.ts'
 import type { Context } from '../context.ts'
 import { exitCodeOfCommand } from '../exec/exit-code.ts'
 import { followCommand } from '../exec/follow.ts'
@@ -39,7 +39,7 @@ export const make: MakeCommand = (command, cli) =>
       .addOption(pairsOption('-e, --env <key=value>', 'a variable, for this command only'))
       .option('--user <user>', 'as whom: name or id, either with :group; with --process')
       .addOption(
-        parsedOption('--timeout <s>', 'end it after so long, with exit code 124', parseDuration),
+        parsedOption('--timeout <s>', 'end it after so long, with exit code 124', parseTimeout),
       )
       .option('-i, --stdin', 'pass on stdin even if it is a terminal or a device')
       .option('--detach', 'start it, print its id and leave it running')

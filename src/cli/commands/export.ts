@@ -1,9 +1,9 @@
 import { resolve } from 'node:path'
+import { printable } from '../../model/printable.ts'
 import { formatBytes } from '../../model/quantities.ts'
 import { addExamples, branchArgument } from '../help.ts'
 import type { MakeCommand } from '../make-command.ts'
 import { listOption } from '../options.ts'
-import { printable } from '../render/text.ts'
 
 interface Options {
   readonly path?: readonly string[]

@@ -1,4 +1,5 @@
 import { InvalidInputError } from '../../model/errors.ts'
+import { printable } from '../../model/printable.ts'
 import { exitCodeOfCommand } from '../exec/exit-code.ts'
 import { addExamples, envArgument } from '../help.ts'
 import { Interrupts } from '../interrupts.ts'
@@ -37,7 +38,7 @@ export const make: MakeCommand = (command, cli) =>
           if (options.name !== undefined) back.push('--name', options.name)
           await write(
             context.streams.stderr,
-            `\r\ndetached; come back with \`${back.join(' ')}\`\n`,
+            `\r\ndetached; come back with \`${printable(back.join(' '))}\`\n`,
           )
         }),
       ),

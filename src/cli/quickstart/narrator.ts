@@ -1,9 +1,10 @@
 import type { Writable } from 'node:stream'
+import { printable } from '../../model/printable.ts'
 import { formatDuration } from '../../model/quantities.ts'
 import type { Style } from '../render/style.ts'
 import { table } from '../render/table.ts'
-import { indent, printable } from '../render/text.ts'
-import { write } from '../write.ts'
+import { indent } from '../render/text.ts'
+import { say } from '../write.ts'
 
 interface Told {
   readonly command: string
@@ -99,6 +100,6 @@ export class Narrator {
   }
 
   async #say(text: string): Promise<void> {
-    if (this.#screen !== null) await write(this.#screen, text)
+    if (this.#screen !== null) await say(this.#screen, text)
   }
 }

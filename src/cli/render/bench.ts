@@ -1,9 +1,9 @@
 import { type Summary, summarise } from '../../bench/report/summaries.ts'
 import { measuredText, metText, promisedText, titles, valueText } from '../../bench/report/words.ts'
 import type { Missing, Results, Verdict } from '../../bench/results.ts'
+import { printable } from '../../model/printable.ts'
 import type { Style } from './style.ts'
 import { type Column, table } from './table.ts'
-import { printable } from './text.ts'
 
 const measurements: readonly Column<Summary>[] = [
   { title: 'ON', cell: ({ on }) => on },
@@ -40,5 +40,5 @@ function failed(style: Style) {
 }
 
 function missed(style: Style) {
-  return ({ what, why }: Missing) => `${style.doubtful('not measured')}  ${what}: ${why}`
+  return ({ what, why }: Missing) => `${style.doubtful('not measured')}  ${what}: ${printable(why)}`
 }

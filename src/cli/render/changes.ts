@@ -1,7 +1,8 @@
 import type { ChangeKind, FileChange } from '../../index.ts'
+import { printable } from '../../model/printable.ts'
 import { formatBytes } from '../../model/quantities.ts'
 import type { Style } from './style.ts'
-import { printable, width } from './text.ts'
+import { width } from './text.ts'
 
 /** A line per change: what happened, where, and how many bytes more or less. */
 export function renderChanges(changes: readonly FileChange[], style: Style): string {

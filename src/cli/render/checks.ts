@@ -1,6 +1,7 @@
 import type { Check, Doctor } from '../../index.ts'
+import { printable } from '../../model/printable.ts'
 import type { Style } from './style.ts'
-import { printable, width } from './text.ts'
+import { width } from './text.ts'
 
 /** A mark, a name and what was found, a line each; a remedy on its own line below. */
 export function renderChecks({ ok, checks }: Doctor, style: Style): string {

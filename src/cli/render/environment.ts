@@ -1,4 +1,5 @@
 import type { EnvironmentInfo, EnvironmentStatus } from '../../index.ts'
+import { printable } from '../../model/printable.ts'
 import { formatAge } from '../../model/quantities.ts'
 import { formatSource } from '../../model/source.ts'
 import type { Style } from './style.ts'
@@ -6,7 +7,7 @@ import { type Column, table } from './table.ts'
 
 /** What a person calls it. */
 export function labelOf(info: { readonly id: string; readonly name: string | null }): string {
-  return info.name === null ? info.id : `${info.name} (${info.id})`
+  return printable(info.name === null ? info.id : `${info.name} (${info.id})`)
 }
 
 export function environmentTable(

@@ -1,6 +1,7 @@
 import { BackendError, ForkpointError } from '../../model/errors.ts'
+import { printable } from '../../model/printable.ts'
 import type { Style } from './style.ts'
-import { indent, printable } from './text.ts'
+import { indent } from './text.ts'
 
 /** What failed, the failed tool's own last words, where its log is, and what to do about it. */
 export function renderError(error: unknown, style: Style): string {

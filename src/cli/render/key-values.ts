@@ -1,5 +1,6 @@
+import { printable } from '../../model/printable.ts'
 import type { Style } from './style.ts'
-import { printable, width } from './text.ts'
+import { width } from './text.ts'
 
 /** One fact a line, values aligned. */
 export function keyValues(facts: readonly (readonly [string, string])[], style: Style): string {

@@ -1,5 +1,5 @@
+import { printable } from '../../model/printable.ts'
 import type { Screen } from '../cli.ts'
-import { printable } from './text.ts'
 
 /** Before this nobody wonders. */
 const quietMs = 1000

@@ -1,5 +1,6 @@
 // What the verbs say when they are done; `quickstart` says the same.
 import type { SnapshotInfo } from '../../index.ts'
+import { printable } from '../../model/printable.ts'
 import { formatBytes, formatDuration } from '../../model/quantities.ts'
 import { labelOf } from './environment.ts'
 
@@ -24,7 +25,10 @@ function memoryOf({ memory }: SnapshotInfo): string[] {
   const copied = memory.processes.filter((one) => !one.shared && one.copiedBytes >= leastBytes)
   const told = [
     ...(memory.sharedBytes > 0 ? [`${formatBytes(memory.sharedBytes)} shared`] : []),
-    ...copied.map((one) => `${formatBytes(one.copiedBytes)} copied of ${one.command} (${one.why})`),
+    ...copied.map(
+      (one) =>
+        `${formatBytes(one.copiedBytes)} copied of ${printable(`${one.command} (${one.why})`)}`,
+    ),
   ]
   return told.length === 0 ? [] : [`memory: ${told.join(', ')}`]
 }

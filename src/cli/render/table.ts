@@ -1,5 +1,6 @@
+import { printable } from '../../model/printable.ts'
 import type { Style } from './style.ts'
-import { printable, width } from './text.ts'
+import { width } from './text.ts'
 
 export interface Column<Row> {
   readonly title: string

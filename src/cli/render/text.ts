@@ -1,7 +1,16 @@
-/** Text made safe for a terminal: what came from elsewhere must not move the cursor. */
-export function printable(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be printed
-  return text.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, '\ufffd')
+import { printable } from '../../model/printable.ts'
+
+// What our own styles write, and what divides text: the only control characters that are printed.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const ours = /(\u001b\[\d{1,3}m|[\n\t])/
+
+/**
+ * What a renderer made, on its way to a terminal. Each renderer makes what it is given printable; here
+ * is the last gate, for what came in where nobody thought of it.
+ */
+export function styledLines(text: string): string {
+  const parts = text.split(ours)
+  return parts.map((part, index) => (index % 2 === 1 ? part : printable(part))).join('')
 }
 
 /** Columns that the text takes, near enough: names and paths are seldom wide. */

@@ -1,8 +1,9 @@
 import type { SnapshotNode, TreeNode } from '../../index.ts'
+import { printable } from '../../model/printable.ts'
 import { formatAge, formatBytes } from '../../model/quantities.ts'
 import { paintStatus } from './environment.ts'
 import type { Style } from './style.ts'
-import { cutTo, printable, width } from './text.ts'
+import { cutTo, width } from './text.ts'
 
 export interface TreeView {
   readonly nowMs: number

@@ -41,7 +41,7 @@ describe('forkpoint config', () => {
     const { stdout } = await runCaptured('config', 'limits.pids')
     expect(stdout).toContain('4096')
     expect(stdout).toContain('FORKPOINT_LIMITS_PIDS')
-    expect(stdout).toContain('a whole number of at least 1, or none')
+    expect(stdout).toContain('a whole number from 8 to 4000000, or none')
   })
 
   test('takes --config and --home before and after the verb', async () => {

@@ -1,8 +1,9 @@
-import { mkdirSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { chmodSync, chownSync, mkdirSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { defaultMask } from '../../../src/config/default-mask.ts'
-import { InvalidInputError, NotFoundError } from '../../../src/model/errors.ts'
+import { ForkpointError, InvalidInputError, NotFoundError } from '../../../src/model/errors.ts'
 import { dir, failure, load, write } from './temporary-config.ts'
 
 describe('files', () => {
@@ -47,6 +48,68 @@ describe('files', () => {
     mkdirSync(join(dir, 'system.json'))
     expect(failure(() => load()).message).toContain('system.json')
   })
+})
+
+describe('a file that is no file to read', () => {
+  const named = (prepare: (path: string) => void) => {
+    const path = join(dir, 'named.json')
+    prepare(path)
+    return failure(() => load({ configPath: path }))
+  }
+
+  test('a pipe is not waited for', () => {
+    const error = named((path) => execFileSync('mkfifo', [path]))
+    expect(error).toBeInstanceOf(InvalidInputError)
+    expect(error.message).toContain('is not a regular file')
+  })
+
+  test.each(['/dev/zero', '/dev/full', '/proc'])('%s is not read', (configPath) => {
+    expect(failure(() => load({ configPath })).message).toContain('is not a regular file')
+  })
+
+  test('neither is one without an end', () => {
+    const error = named((path) => {
+      writeFileSync(path, '{}')
+      truncateSync(path, 2 ** 40)
+    })
+    expect(error.message).toContain('has more than 1 MiB')
+  })
+
+  test.each(['{"limits":', '['])('%j a hundred thousand times is refused', (opening) => {
+    const closing = opening === '[' ? ']' : '}'
+    const error = named((path) =>
+      writeFileSync(path, `${opening.repeat(50_000)}1${closing.repeat(50_000)}`),
+    )
+    expect(error).toBeInstanceOf(InvalidInputError)
+    expect(error.message).toContain('deep in each other')
+  })
+
+  test('one that others can write is refused: it names programs that root runs', () => {
+    const owned = (mode: number, uid = 0, gid = 0) =>
+      named((path) => {
+        writeFileSync(path, '{}')
+        chownSync(path, uid, gid)
+        chmodSync(path, mode)
+      }).message
+    expect(owned(0o666)).toContain('can be written by everybody')
+    expect(owned(0o664, 0, 1234)).toContain('can be written by group 1234')
+    expect(owned(0o644, 1234)).toContain('belongs to uid 1234')
+  })
+
+  test.each(['', '\0', '/etc/\0', 5, null, {}])('%j is no path', (path) => {
+    const error = failure(() => load({ configPath: path as string }))
+    expect(error).toBeInstanceOf(ForkpointError)
+  })
+
+  test.each(['/proc/x', '/sys', '/dev/shm/x', '/a/../proc', `/${'x'.repeat(4095)}`, '/a\0'])(
+    '%j is no home',
+    (home) => {
+      expect(failure(() => load({ flags: { home } }))).toBeInstanceOf(InvalidInputError)
+      expect(failure(() => load({ env: { FORKPOINT_RUNTIME: home } }))).toBeInstanceOf(
+        InvalidInputError,
+      )
+    },
+  )
 })
 
 describe('the mask', () => {

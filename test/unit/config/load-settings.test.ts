@@ -61,26 +61,26 @@ function file(content: unknown) {
 
 describe('precedence', () => {
   test('flag beats variable beats explicit file beats user file beats system file', () => {
-    const explicit = write('explicit.json', { limits: { pids: 3 } })
-    const user = write('.config/forkpoint/config.json', { limits: { pids: 4 } })
-    const system = write('system.json', { limits: { pids: 5 } })
-    const env = { FORKPOINT_LIMITS_PIDS: '2' }
+    const explicit = write('explicit.json', { limits: { pids: 13 } })
+    const user = write('.config/forkpoint/config.json', { limits: { pids: 14 } })
+    const system = write('system.json', { limits: { pids: 15 } })
+    const env = { FORKPOINT_LIMITS_PIDS: '12' }
     const pids = (inputs: Partial<SettingsInputs>) => load(inputs).origins['limits.pids']
 
-    expect(pids({ flags: { 'limits.pids': '1' }, env, configPath: explicit })).toEqual({
-      value: 1,
+    expect(pids({ flags: { 'limits.pids': '11' }, env, configPath: explicit })).toEqual({
+      value: 11,
       origin: 'flag',
     })
     expect(pids({ env, configPath: explicit })).toEqual({
-      value: 2,
+      value: 12,
       origin: 'env',
       where: 'FORKPOINT_LIMITS_PIDS',
     })
-    expect(pids({ configPath: explicit })).toEqual({ value: 3, origin: 'file', where: explicit })
+    expect(pids({ configPath: explicit })).toEqual({ value: 13, origin: 'file', where: explicit })
     expect(pids({ env: { FORKPOINT_CONFIG: explicit } })).toMatchObject({ where: explicit })
-    expect(pids({})).toEqual({ value: 4, origin: 'file', where: user })
+    expect(pids({})).toEqual({ value: 14, origin: 'file', where: user })
     rmSync(user)
-    expect(pids({})).toEqual({ value: 5, origin: 'file', where: system })
+    expect(pids({})).toEqual({ value: 15, origin: 'file', where: system })
     rmSync(system)
     expect(pids({})).toEqual({ value: 4096, origin: 'default' })
   })
@@ -147,7 +147,7 @@ describe('values', () => {
 
   test.each([
     ['FORKPOINT_LIMITS_MEMORY', 'lots', /size/],
-    ['FORKPOINT_LIMITS_MEMORY', '12', /at least 1m/],
+    ['FORKPOINT_LIMITS_MEMORY', '12', /at least 16m/],
     ['FORKPOINT_NET_MODE', 'bridge', /none or nat/],
     ['FORKPOINT_NET_POOL', '10.1.2.3/16', /IPv4 network/],
     ['FORKPOINT_NET_POOL', '10.1.2.0/30', /at least a \/29/],

@@ -4,6 +4,7 @@ import type { Settings } from '../../../model/settings.ts'
 import { processesIn } from '../cgroup.ts'
 import { judgeEnvironment } from '../safety/judge-environment.ts'
 import { describeProcess } from '../safety/judge-process.ts'
+import { type Survey, surveyPrograms } from '../safety/survey.ts'
 import { pagesInside } from './pages-files.ts'
 
 /** Whether a process may map its memory from files, and what decided it. */
@@ -16,21 +17,31 @@ export interface Verdict {
 /** By the number of a process inside. */
 export type Verdicts = ReadonlyMap<number, Verdict>
 
-export async function judgeProcesses(
+/** Looks at the programs of a cgroup's processes, which run: nothing is read of a program later. */
+export async function surveyProcesses(
   { runtime }: Pick<Settings, 'runtime'>,
   cgroup: string,
   mode: MemoryMode,
-): Promise<Verdicts> {
+): Promise<Survey> {
+  if (mode !== 'auto') return new Map()
+  return await surveyPrograms(processesIn(cgroup), {
+    // They are about programs, whatever the home: all homes with the same tools share them.
+    ...{ cacheDirectory: join(runtime, 'verdicts'), isOwn },
+  })
+}
+
+/** On processes that are frozen. */
+export function judgeProcesses(survey: Survey, cgroup: string, mode: MemoryMode): Verdicts {
   const pids = processesIn(cgroup)
   if (mode !== 'auto') return decided(pids.map(describeProcess), mode)
-  const judged = await judgeEnvironment(pids, {
-    // They are about programs, whatever the home: all homes with the same tools share them.
-    cacheDirectory: join(runtime, 'verdicts'),
-    isOwn: (path) => path.startsWith(`${pagesInside}/`),
-  })
+  const judged = judgeEnvironment(pids, survey, { isOwn })
   return new Map(
     judged.map(({ pid, command, share, why }) => [pid, { command, allowed: share, why }]),
   )
+}
+
+function isOwn(path: string): boolean {
+  return path.startsWith(`${pagesInside}/`)
 }
 
 /** Without looking at any program. */

@@ -1,32 +1,40 @@
 import type { FileVerdict } from './judge-file.ts'
-import { judgeMappedFile } from './judge-mapped-file.ts'
-import { judgeProcess, type ProcessVerdict } from './judge-process.ts'
-import { VerdictCache } from './verdict-cache.ts'
+import { keyOf } from './judge-mapped-file.ts'
+import { describeProcess, judgeProcess, type ProcessVerdict } from './judge-process.ts'
+import type { MappedFile } from './mapped-files.ts'
+import type { Survey } from './survey.ts'
 
 export interface JudgeOptions {
-  /** where verdicts on files are kept; made when the first one is */
-  readonly cacheDirectory: string
   /** whether a path in a process's maps is a file of ours with pages of memory */
   readonly isOwn?: (path: string) => boolean
+  readonly longestMs?: number
 }
 
-const caches = new Map<string, VerdictCache>()
+/** Measured: 200 processes of node take 40 ms. */
+const longestMs = 500
 
 /**
- * Judges processes, by their pids on the host, that run or are frozen. The first time that a large
- * program is seen takes up to half a second; call it before the freeze as well.
+ * Judges frozen processes, by their pids on the host, by what a survey has seen while they ran. No
+ * file is opened: what the survey did not see, or saw as something else, is not decided, and then
+ * the process's memory is copied.
  */
-export async function judgeEnvironment(
+export function judgeEnvironment(
   pids: readonly number[],
-  { cacheDirectory, isOwn = () => false }: JudgeOptions,
-): Promise<ProcessVerdict[]> {
-  const cache = caches.get(cacheDirectory) ?? new VerdictCache(cacheDirectory)
-  caches.set(cacheDirectory, cache)
-  const judged = new Map<string, FileVerdict | Promise<FileVerdict>>()
-  const judgeOnce = (file: Parameters<typeof judgeMappedFile>[0]) => {
-    const verdict = judged.get(file.identity) ?? judgeMappedFile(file, cache)
-    judged.set(file.identity, verdict)
-    return verdict
-  }
-  return await Promise.all(pids.map((pid) => judgeProcess(pid, judgeOnce, isOwn)))
+  survey: Survey,
+  { isOwn = () => false, ...limits }: JudgeOptions = {},
+): ProcessVerdict[] {
+  const deadline = performance.now() + (limits.longestMs ?? longestMs)
+  const recall = (file: MappedFile) => recallVerdict(file, survey)
+  return pids.map((pid) => {
+    if (performance.now() <= deadline) return judgeProcess(pid, recall, isOwn)
+    return { ...describeProcess(pid), share: false, why: 'not judged in time' }
+  })
+}
+
+function recallVerdict(file: MappedFile, survey: Survey): FileVerdict {
+  if (file.path.startsWith('/memfd:')) return { safe: false, why: 'a file in memory' }
+  const known = survey.get(file.identity)
+  if (known === undefined) return { safe: false, why: 'not judged in time' }
+  if (!known.verdict.safe) return known.verdict
+  return keyOf(file) === known.key ? known.verdict : { safe: false, why: 'has just changed' }
 }

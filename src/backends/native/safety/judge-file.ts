@@ -8,13 +8,15 @@ import { findAll } from './scan.ts'
 export interface FileVerdict {
   readonly safe: boolean
   readonly why: string
+  /** it was not decided, and may be at another time */
+  readonly isForNow?: true
 }
 
 /** Two verdicts under different rules are different verdicts; raise it with every change. */
-export const rulesVersion = 1
+export const rulesVersion = 2
 
-/** the largest program seen, Chromium, has 280 MB */
-const largestFile = 1024 * 1024 * 1024
+/** the largest program seen, Chromium, has 280 MB; a hole in a file takes as long to search as bytes */
+const largestSearch = 320 * 1024 * 1024
 
 /** What gives memory back, or lets it grow: either reads as zeros, and of a file as its bytes. */
 const telltaleImports = ['madvise', '__madvise', 'process_madvise', 'mremap', '__mremap']
@@ -24,10 +26,10 @@ const goSections = ['.go.buildinfo', '.gopclntab']
 
 /** `name` is the last part of its path, which alone makes nothing safe. */
 export async function judgeFile(name: string, size: number, file: ReadRange): Promise<FileVerdict> {
-  if (size > largestFile) return unsafe('too large to judge')
   const read = withinFile(size, file)
   try {
     const elf = await readElf(size, read)
+    if (searchLength(elf) > largestSearch) return unsafe('too large to judge')
     if (goSections.some((section) => elf.sections.has(section))) return await judgeGo(elf, read)
     const known = knownAs(name)
     if (known !== null) return await judgeKnown(known, elf, read)
@@ -71,6 +73,10 @@ async function judgeUnknown(elf: Elf, read: ReadRange): Promise<FileVerdict> {
   const call = await findInlineCall(elf.code, read)
   if (call !== null) return unsafe(`calls ${call} without the C library`)
   return { safe: true, why: 'never calls madvise' }
+}
+
+function searchLength({ constants, code }: Elf): number {
+  return [...constants, ...code].reduce((sum, { length }) => sum + length, 0)
 }
 
 function telltaleOf({ imports, defines }: Elf): FileVerdict | null {

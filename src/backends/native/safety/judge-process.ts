@@ -12,21 +12,18 @@ export interface ProcessVerdict {
   readonly why: string
 }
 
-export type JudgeMapped = (file: MappedFile) => FileVerdict | Promise<FileVerdict>
-
 /** `isOwn` tells files of ours that stand for memory of the process, code it generated among it. */
-export async function judgeProcess(
+export function judgeProcess(
   pid: number,
-  judge: JudgeMapped,
+  recall: (file: MappedFile) => FileVerdict,
   isOwn: (path: string) => boolean,
-): Promise<ProcessVerdict> {
+): ProcessVerdict {
   const who = describeProcess(pid)
-  const files = mappedFiles(pid).filter(({ path }) => !isOwn(path))
+  const files = mappedFiles(pid)?.filter(({ path }) => !isOwn(path))
+  if (files === undefined) return { ...who, share: false, why: 'maps too many files' }
   if (files.length === 0) return { ...who, share: false, why: 'runs no file' }
   for (const file of files) {
-    const verdict = judge(file)
-    // Most come from the cache, and waiting for what is there would cost more than the rest.
-    const { safe, why } = verdict instanceof Promise ? await verdict : verdict
+    const { safe, why } = recall(file)
     if (!safe) return { ...who, share: false, why: `${file.name}: ${why}` }
   }
   return { ...who, share: true, why: 'none of its files counts on zeros' }

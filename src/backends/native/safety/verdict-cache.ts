@@ -1,41 +1,76 @@
 import { hash } from 'node:crypto'
 import { type BigIntStats, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { dropOldVerdicts } from './drop-old-verdicts.ts'
 import { type FileVerdict, rulesVersion } from './judge-file.ts'
 
-/**
- * Verdicts by what a file is, not by where it lies. The device is left out: an overlay has another
- * one with every mount, over the same files.
- */
+const dayMs = 24 * 60 * 60 * 1000
+
+export interface CacheLimits {
+  readonly entries: number
+  readonly ageMs: number
+  /** for what could not be judged, and may be at a better time */
+  readonly undecidedAgeMs: number
+}
+
+/** A machine with everything that the tests use has 400. */
+const usualLimits: CacheLimits = {
+  entries: 4096,
+  ageMs: 30 * dayMs,
+  undecidedAgeMs: 10 * 60 * 1000,
+}
+
+interface Entry {
+  readonly verdict: FileVerdict
+  /** of Date.now() */
+  readonly until: number
+}
+
+/** Verdicts by what a file is, not by where it lies. */
 export class VerdictCache {
   readonly #directory: string
-  readonly #remembered = new Map<string, FileVerdict>()
+  readonly #limits: CacheLimits
+  readonly #remembered = new Map<string, Entry>()
+  #written = 0
 
-  constructor(directory: string) {
+  constructor(directory: string, limits: Partial<CacheLimits> = {}) {
     this.#directory = directory
+    this.#limits = { ...usualLimits, ...limits }
   }
 
   get(key: string): FileVerdict | null {
-    const remembered = this.#remembered.get(key)
-    if (remembered) return remembered
-    const stored = this.#read(key)
-    if (stored) this.#remembered.set(key, stored)
-    return stored
+    const entry = this.#remembered.get(key) ?? this.#read(key)
+    if (entry === null || entry.until <= Date.now()) return null
+    this.#remember(key, entry)
+    return entry.verdict
   }
 
   /** A cache that cannot be written is slow, and no reason to fail. */
   set(key: string, verdict: FileVerdict): void {
-    this.#remembered.set(key, verdict)
+    const { entries, ageMs, undecidedAgeMs } = this.#limits
+    const until = Date.now() + (verdict.isForNow ? undecidedAgeMs : ageMs)
+    this.#remember(key, { verdict, until })
     const path = join(this.#directory, key)
     const draft = `${path}.${process.pid}`
     try {
       mkdirSync(this.#directory, { recursive: true, mode: 0o700 })
-      writeFileSync(draft, encode(verdict))
+      // The first of a process as well, for most processes write few.
+      if (this.#written % (entries / 16) === 0) dropOldVerdicts(this.#directory, { entries, ageMs })
+      this.#written += 1
+      writeFileSync(draft, encode({ verdict, until }))
       renameSync(draft, path)
     } catch {}
   }
 
-  #read(key: string): FileVerdict | null {
+  /** The one that was remembered first makes room. */
+  #remember(key: string, entry: Entry): void {
+    const [oldest] = this.#remembered.keys()
+    const isFull = this.#remembered.size >= this.#limits.entries && !this.#remembered.has(key)
+    if (isFull && oldest !== undefined) this.#remembered.delete(oldest)
+    this.#remembered.set(key, entry)
+  }
+
+  #read(key: string): Entry | null {
     try {
       return decode(readFileSync(join(this.#directory, key), 'utf8'))
     } catch {
@@ -44,18 +79,30 @@ export class VerdictCache {
   }
 }
 
-/** The name is part of it, for a file may be known by its name. */
+/**
+ * The name is part of it, for a file may be known by its name. Of the times, nobody inside can set
+ * those of birth and change. The device is left out where the kernel makes one up, as it does anew
+ * for every overlay over the same files.
+ */
 export function verdictKey(name: string, stats: BigIntStats): string {
-  const { ino, size, mtimeNs, ctimeNs } = stats
-  const digest = hash('sha256', `${ino}:${size}:${mtimeNs}:${ctimeNs}:${name}`)
-  return `v${rulesVersion}-${digest.slice(0, 32)}`
+  const { dev, ino, size, mtimeNs, ctimeNs, birthtimeNs } = stats
+  const device = majorOf(dev) === 0n ? '' : dev
+  const file = [device, ino, size, mtimeNs, ctimeNs, birthtimeNs, name].join(':')
+  return `v${rulesVersion}-${hash('sha256', file).slice(0, 32)}`
 }
 
-function encode({ safe, why }: FileVerdict): string {
-  return `${safe ? 'safe' : 'unsafe'} ${why}\n`
+function majorOf(device: bigint): bigint {
+  return ((device >> 8n) & 0xfffn) | ((device >> 32n) & 0xfffff000n)
 }
 
-function decode(text: string): FileVerdict | null {
-  const [, word, why] = /^(safe|unsafe) (.+)\n$/.exec(text) ?? []
-  return word === undefined || why === undefined ? null : { safe: word === 'safe', why }
+function encode({ verdict: { safe, why, isForNow }, until }: Entry): string {
+  return `${until} ${isForNow ? 'undecided' : safe ? 'safe' : 'unsafe'} ${why}\n`
+}
+
+function decode(text: string): Entry | null {
+  const [, until, word, why] = /^(\d+) (safe|unsafe|undecided) (.+)\n$/.exec(text) ?? []
+  if (word === undefined || why === undefined) return null
+  const verdict = { safe: word === 'safe', why }
+  const isForNow = word === 'undecided'
+  return { verdict: isForNow ? { ...verdict, isForNow } : verdict, until: Number(until) }
 }

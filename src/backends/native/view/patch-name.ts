@@ -1,4 +1,5 @@
 import { textToBytes } from '../../../agent/byte-text.ts'
+import { isPrintable } from '../../../model/printable.ts'
 
 const shortEscapes: Readonly<Record<number, string>> = {
   9: '\\t',
@@ -11,8 +12,7 @@ const shortEscapes: Readonly<Record<number, string>> = {
 /** A path as git writes it in a patch: quoted as in C where it would be misread. */
 export function patchName(side: 'a' | 'b' | '', path: string): string {
   const name = side === '' ? path.slice(1) : side + path
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what has to be quoted
-  if (name.isWellFormed() && !/[\u0000-\u001f"\\\u007f]/.test(name)) return name
+  if (isPrintable(name) && !/["\\]/.test(name)) return name
   const escaped = Array.from(textToBytes(name), (byte) => {
     if (shortEscapes[byte]) return shortEscapes[byte]
     const isPlain = byte >= 0x20 && byte < 0x7f

@@ -1,38 +1,14 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { judgeEnvironment } from '../../../../src/backends/native/safety/judge-environment.ts'
 import type { ProcessVerdict } from '../../../../src/backends/native/safety/judge-process.ts'
+import {
+  type SurveyOptions,
+  surveyPrograms,
+} from '../../../../src/backends/native/safety/survey.ts'
 import { compileC, libraryPath, programPath } from '../../../support/real-programs.ts'
 import { TemporaryDirectory } from '../../../support/temporary-directory.ts'
-
-/** A process of the host that says it is ready, and waits. */
-class Waiting implements AsyncDisposable {
-  readonly #child: ChildProcess
-
-  private constructor(child: ChildProcess) {
-    this.#child = child
-  }
-
-  static async start(program: string, words: string[], variables = {}): Promise<Waiting> {
-    const env = { ...process.env, NODE_OPTIONS: '', ...variables }
-    const child = spawn(program, words, { env, stdio: ['pipe', 'pipe', 'inherit'] })
-    const waiting = new Waiting(child)
-    if (child.stdout) await once(child.stdout, 'data')
-    return waiting
-  }
-
-  get pid(): number {
-    return this.#child.pid ?? 0
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    const ended = once(this.#child, 'exit')
-    this.#child.kill('SIGKILL')
-    await ended
-  }
-}
+import { Waiting } from './waiting.ts'
 
 const bash = () => Waiting.start(programPath('bash'), ['-c', 'echo ready; read'])
 const python = (code = '', variables = {}) =>
@@ -44,8 +20,13 @@ const python = (code = '', variables = {}) =>
 const node = () =>
   Waiting.start(programPath('node'), ['-e', 'console.log("ready");process.stdin.resume()'])
 
+/** As it is done before the freeze and in it. */
+async function judgeAll(pids: number[], options: SurveyOptions): Promise<ProcessVerdict[]> {
+  return judgeEnvironment(pids, await surveyPrograms(pids, options), options)
+}
+
 async function judge(process: Waiting, cache: TemporaryDirectory): Promise<ProcessVerdict> {
-  const [verdict] = await judgeEnvironment([process.pid], { cacheDirectory: cache.path })
+  const [verdict] = await judgeAll([process.pid], { cacheDirectory: cache.path })
   if (!verdict) throw new Error('no verdict')
   return verdict
 }
@@ -56,7 +37,7 @@ test('a shell, a Python and a node share their memory', async () => {
   await using interpreter = await python('import ssl, sqlite3, json')
   await using server = await node()
   const pids = [shell.pid, interpreter.pid, server.pid]
-  const verdicts = await judgeEnvironment(pids, { cacheDirectory: cache.path })
+  const verdicts = await judgeAll(pids, { cacheDirectory: cache.path })
   const why = 'none of its files counts on zeros'
   expect(verdicts).toEqual([
     { pid: shell.pid, command: 'bash', share: true, why },
@@ -112,7 +93,7 @@ test('code in a file in memory is not trusted, unless it is ours', async () => {
   })
   const isOwn = (path: string) => path.includes('generated')
   const options = { cacheDirectory: cache.path, isOwn }
-  expect(await judgeEnvironment([process.pid], options)).toMatchObject([{ share: true }])
+  expect(await judgeAll([process.pid], options)).toMatchObject([{ share: true }])
 })
 
 test('a process that has ended shares nothing', async () => {
@@ -131,8 +112,8 @@ test('a verdict is kept, one small file each, and believed the next time', async
   expect(kept.length).toBeGreaterThan(2)
   for (const name of kept) {
     expect(name).toMatch(/^v\d+-[0-9a-f]{32}$/)
-    expect(readFileSync(cache.file(name), 'utf8')).toMatch(/^safe .+\n$/)
-    writeFileSync(moved.file(name), 'unsafe said the cache\n')
+    expect(readFileSync(cache.file(name), 'utf8')).toMatch(/^\d+ safe .+\n$/)
+    writeFileSync(moved.file(name), `${Date.now() + 60_000} unsafe said the cache\n`)
   }
   expect(await judge(shell, moved)).toMatchObject({ why: expect.stringMatching(/said the cache$/) })
 })
@@ -146,5 +127,5 @@ test('a damaged cache, or none that can be written, only costs time', async () =
   expect(await judge(shell, damaged)).toMatchObject({ share: true })
   writeFileSync(cache.file('file'), '')
   const options = { cacheDirectory: cache.file('file/below') }
-  expect(await judgeEnvironment([shell.pid], options)).toMatchObject([{ share: true }])
+  expect(await judgeAll([shell.pid], options)).toMatchObject([{ share: true }])
 })

@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs'
+
+/** Those that answer from this machine's disks and memory; others may let a reader wait for ever. */
+const local = new Set([
+  ...['ext2', 'ext3', 'ext4', 'xfs', 'btrfs', 'f2fs', 'zfs', 'bcachefs'],
+  ...['overlay', 'squashfs', 'erofs', 'tmpfs', 'ramfs'],
+])
+
+/** A line of mountinfo: the device is third, and the type follows the only lone dash. */
+const mount = /^\d+ \d+ (\d+):(\d+) .* - (\S+) /
+
+/** Tells by their devices, as /proc/PID/maps writes them, which files can be read without a wait. */
+export class FileSystems {
+  readonly #types = new Map<string, string>()
+
+  isLocal(device: string, pid: number): boolean {
+    // A process may have another root than the one that was looked at, and see other mounts.
+    if (!this.#types.has(device)) this.#learn(pid)
+    return local.has(this.#types.get(device) ?? '')
+  }
+
+  #learn(pid: number): void {
+    for (const line of mountsOf(pid).split('\n')) {
+      const [, major, minor, type] = mount.exec(line) ?? []
+      if (type !== undefined) this.#types.set(`${hex(major)}:${hex(minor)}`, type)
+    }
+  }
+}
+
+function hex(decimal = ''): string {
+  return Number(decimal).toString(16).padStart(2, '0')
+}
+
+function mountsOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/mountinfo`, 'utf8')
+  } catch {
+    return ''
+  }
+}

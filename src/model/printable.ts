@@ -1,0 +1,26 @@
+// What must not reach a terminal, a log or a web page as it is: control characters (C0, DEL, C1),
+// which steer a terminal; those that turn the direction of text round, so that it reads as something
+// else; separators that begin a line; tags and other characters without a shape; halves of a pair.
+const hidden =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+  /[\u0000-\u001f\u007f-\u009f\u061c\u180e\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}\ud800-\udfff]/gu
+
+/** Text from elsewhere on one line, without anything that would do more than show itself. */
+export function printable(text: string): string {
+  return text.replaceAll(hidden, '\ufffd')
+}
+
+/** Whether it can be shown as it is. */
+export function isPrintable(text: string): boolean {
+  return text.search(hidden) === -1
+}
+
+/** JSON, or a part of it, in which every such character but the line end is written as an escape. */
+export function escapeHidden(json: string): string {
+  return json.replaceAll(hidden, (character) => (character === '\n' ? '\n' : escapes(character)))
+}
+
+function escapes(character: string): string {
+  const units = Array.from({ length: character.length }, (_, i) => character.charCodeAt(i))
+  return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('')
+}
