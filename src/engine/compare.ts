@@ -76,7 +76,7 @@ export async function applyFrom(
   const from = findReferent(engine.store, id)
   const { files, view } = sideOf(engine, from)
   const spec = { from: files.baseView(view), to: view, workdir: workdirOf(from) }
-  return await applyChanges(files, spec, dir, options)
+  return await applyChanges(engine.store, files, spec, dir, options)
 }
 
 interface Side {
