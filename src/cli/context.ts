@@ -2,6 +2,7 @@ import type { Forkpoint, OpenOptions } from '../index.ts'
 import type { Cli, Streams } from './cli.ts'
 import { type Globals, openOptions } from './globals.ts'
 import { renderError } from './render/error.ts'
+import { jsonPieces } from './render/json-pieces.ts'
 import { withProgress } from './render/progress.ts'
 import { type Style, styleFor } from './render/style.ts'
 import { write } from './write.ts'
@@ -43,7 +44,8 @@ export class Context {
     const { stdout } = this.streams
     if (this.globals.json) {
       this.#cli.documentIsOut = true
-      return await write(stdout, `${JSON.stringify(report.json, null, 2)}\n`)
+      for (const piece of jsonPieces(report.json)) await write(stdout, piece)
+      return await write(stdout, '\n')
     }
     const text = report.text(styleFor(stdout, this.globals))
     if (text !== '') await write(stdout, `${text}\n`)

@@ -40,7 +40,7 @@ export interface ApplyReport {
   readonly changes: readonly FileChange[]
   /** none where it was done */
   readonly conflicts: readonly ApplyConflict[]
-  /** paths inside of devices and sockets, which mean nothing outside */
+  /** paths inside of devices, sockets and pipes, which mean nothing outside */
   readonly leftOut: readonly string[]
 }
 
