@@ -4,7 +4,7 @@
  *
  * Modes, modification times, symbolic links, hard links and holes are kept. Set-id
  * bits are not: a file from a sandbox gives nobody its owner's rights. What has no
- * meaning outside (devices, sockets) is left out.
+ * meaning outside (devices, sockets, pipes) is left out.
  *
  * stdout: the paths left out, then an empty one and "ENTRIES BYTES"; each ends with NUL. */
 #define _GNU_SOURCE
@@ -23,10 +23,8 @@ struct copying {
   char **layers;
   int root, into;      /* directories of the host: where all goes, where the next entry goes */
   void *links;         /* files with several names, see links.c */
-  char path[PATH_MAX]; /* inside, of what is being copied */
-  size_t length;
-  char place[PATH_MAX]; /* the same, below `root` */
-  size_t place_length;
+  struct path path;    /* inside, of what is being copied */
+  struct path place;   /* the same, below `root` */
   unsigned long long entries, bytes;
 };
 
@@ -45,19 +43,19 @@ static void give_owner(const struct copying *copying, const struct found *found,
     uid = outside_id(copying, found, found->stat.stx_uid);
     gid = outside_id(copying, found, found->stat.stx_gid);
   }
-  if (fchownat(in, name, uid, gid, AT_SYMLINK_NOFOLLOW)) die("chown", copying->path);
+  if (fchownat(in, name, uid, gid, AT_SYMLINK_NOFOLLOW)) die("chown", copying->path.text);
 }
 
-static void finish_entry(struct copying *copying, const struct found *found, int in, const char *name) {
+/* `made` is what was made, open; -1 for a symbolic link, which has no mode. */
+static void finish_entry(struct copying *copying, const struct found *found, int made, int in, const char *name) {
   copying->entries++;
   give_owner(copying, found, in, name);
-  if (!S_ISLNK(found->stat.stx_mode) && fchmodat(in, name, found->stat.stx_mode & 01777, 0))
-    die("chmod", copying->path);
+  if (made >= 0 && fchmod(made, found->stat.stx_mode & 01777)) die("chmod", copying->path.text);
   struct timespec times[] = {
       {.tv_nsec = UTIME_OMIT},
       {.tv_sec = found->stat.stx_mtime.tv_sec, .tv_nsec = found->stat.stx_mtime.tv_nsec},
   };
-  if (utimensat(in, name, times, AT_SYMLINK_NOFOLLOW)) die("utimensat", copying->path);
+  if (utimensat(in, name, times, AT_SYMLINK_NOFOLLOW)) die("utimensat", copying->path.text);
 }
 
 static void copy_range(const char *path, int from, int to, off_t start, off_t end) {
@@ -89,11 +87,9 @@ void copy_content(const char *path, int from, int to, off_t size) {
 }
 
 static bool linked(struct copying *copying, const struct found *found, int in, const char *name) {
-  const char *known = find_place(&copying->links, found);
-  if (!known) return false;
-  if (!linkat(copying->root, known, in, name, 0)) return copying->entries++, true;
-  if (errno != EMLINK && errno != EPERM) die("link", copying->path);
-  return false; /* a copy of its own will do */
+  bool made = link_to_first(&copying->links, found, copying->root, in, name);
+  if (made) copying->entries++;
+  return made;
 }
 
 static void copy_file(struct copying *copying, struct found *found, int in, const char *name) {
@@ -103,13 +99,13 @@ static void copy_file(struct copying *copying, struct found *found, int in, cons
   int from = open_regular(found, &info);
   if (from < 0) return; /* gone meanwhile */
   int to = openat(in, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-  if (to < 0) die("create", copying->path);
-  copy_content(copying->path, from, to, info.st_size);
-  if (close(to)) die("write", copying->path);
+  if (to < 0) die("create", copying->path.text);
+  copy_content(copying->path.text, from, to, info.st_size);
+  finish_entry(copying, found, to, in, name);
+  if (close(to)) die("write", copying->path.text);
   close(from);
-  finish_entry(copying, found, in, name);
   copying->bytes += (unsigned long long)info.st_size;
-  if (shared) remember_place(&copying->links, found, copying->place);
+  if (shared) remember_place(&copying->links, found, copying->place.text);
 }
 
 static void copy_symlink(struct copying *copying, struct found *found, int in, const char *name) {
@@ -117,26 +113,26 @@ static void copy_symlink(struct copying *copying, struct found *found, int in, c
   ssize_t length = readlinkat(found->in.fd, found->name, target, sizeof target - 1);
   if (length < 0) return; /* gone meanwhile */
   target[length] = '\0';
-  if (symlinkat(target, in, name)) die("symlink", copying->path);
-  finish_entry(copying, found, in, name);
+  if (symlinkat(target, in, name)) die("symlink", copying->path.text);
+  finish_entry(copying, found, -1, in, name);
 }
 
-static void leave_out(struct copying *copying) { fwrite(copying->path, 1, strlen(copying->path) + 1, stdout); }
+static void leave_out(struct copying *copying) { fwrite(copying->path.text, 1, copying->path.length + 1, stdout); }
 
 static void copy_entry(const struct found *found, void *with);
 
 static void copy_directory(struct copying *copying, struct found *found, int in, const char *name) {
-  if (strcmp(name, ".") && mkdirat(in, name, 0700)) die("mkdir", copying->path);
+  if (strcmp(name, ".") && mkdirat(in, name, 0700)) die("mkdir", copying->path.text);
   int made = openat(in, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-  if (made < 0) die("open", copying->path);
+  if (made < 0) die_open(copying->path.text);
   struct merged *below = descend(found->parent, found->name);
   int outer = copying->into;
   copying->into = made;
   if (below) each_name(below, copy_entry, copying);
   copying->into = outer;
   release(below);
+  finish_entry(copying, found, made, in, name);
   close(made);
-  finish_entry(copying, found, in, name);
 }
 
 static void copy_as(struct copying *copying, struct found *found, int in, const char *name) {
@@ -144,31 +140,18 @@ static void copy_as(struct copying *copying, struct found *found, int in, const 
     case S_IFREG: copy_file(copying, found, in, name); break;
     case S_IFDIR: copy_directory(copying, found, in, name); break;
     case S_IFLNK: copy_symlink(copying, found, in, name); break;
-    case S_IFIFO:
-      if (mkfifoat(in, name, 0600)) die("mkfifo", copying->path);
-      finish_entry(copying, found, in, name);
-      break;
     default: leave_out(copying);
   }
-}
-
-/* Appends a component; returns the length before it. */
-static size_t append(char *path, size_t *length, const char *name) {
-  size_t before = *length, room = PATH_MAX - before;
-  int added = snprintf(path + before, room, "%s%s", before ? "/" : "", name);
-  if ((size_t)added >= room) die_usage("a path is longer than the kernel takes", path);
-  *length += (size_t)added;
-  return before;
 }
 
 static void copy_entry(const struct found *found, void *with) {
   struct copying *copying = with;
   struct found own = *found;
-  size_t length = append(copying->path, &copying->length, found->name);
-  size_t place_length = append(copying->place, &copying->place_length, found->name);
+  size_t length = append_name(&copying->path, found->name);
+  size_t place_length = append_name(&copying->place, found->name);
   copy_as(copying, &own, copying->into, found->name);
-  copying->path[copying->length = length] = '\0';
-  copying->place[copying->place_length = place_length] = '\0';
+  cut_path(&copying->path, length);
+  cut_path(&copying->place, place_length);
 }
 
 /* The directory for `place`, made as far as it is missing; `*name` is what to make in it. */
@@ -193,15 +176,14 @@ static int open_place(const struct copying *copying, char *place, char **name) {
 
 static void copy_path(struct copying *copying, struct walk *walk, char *place) {
   struct found found;
-  if (!resolve(walk, copying->path, &found)) {
+  if (!resolve(walk, copying->path.text, &found)) {
     errno = ENOENT;
-    die("copy", copying->path);
+    die("copy", copying->path.text);
   }
-  copying->place_length = strlen(place);
-  memcpy(copying->place, place, copying->place_length + 1);
+  set_path(&copying->place, place);
   char *name;
   int in = open_place(copying, place, &name);
-  if (!strcmp(name, ".") && !S_ISDIR(found.stat.stx_mode)) die_usage("not a directory", copying->path);
+  if (!strcmp(name, ".") && !S_ISDIR(found.stat.stx_mode)) die_usage("not a directory", copying->path.text);
   char last[NAME_MAX + 1]; /* the walk resolves in `path`, which grows below */
   snprintf(last, sizeof last, "%s", found.name);
   found.name = last;
@@ -217,10 +199,9 @@ void copy_files(const char *into, const struct copy_owner *owner, char **layers,
   umask(0);
   struct walk *walk = walk_layers(layers, count);
   for (char *path; (path = next_path());) {
-    copying.length = strlen(path);
-    memcpy(copying.path, path, copying.length + 1);
+    set_path(&copying.path, path);
     char *place = next_path();
-    if (!place) die_usage("a path without a place", copying.path);
+    if (!place) die_usage("a path without a place", copying.path.text);
     copy_path(&copying, walk, place);
   }
   putchar('\0');

@@ -2,9 +2,12 @@
 #define _GNU_SOURCE
 #include "view.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct link {
   int layer;
@@ -18,10 +21,21 @@ static int by_file(const void *left, const void *right) {
   return (a->inode > b->inode) - (a->inode < b->inode);
 }
 
-const char *find_place(void *const *links, const struct found *found) {
+bool link_to_first(void *const *links, const struct found *found, int root, int in, const char *name) {
   struct link key = {.layer = found->in.layer, .inode = found->stat.stx_ino};
   struct link **known = tfind(&key, links, by_file);
-  return known ? (*known)->place : NULL;
+  if (!known) return false;
+  char *place = (*known)->place, *slash = strrchr(place, '/');
+  if (slash) *slash = '\0';
+  int directory = slash ? open_below(root, place) : root;
+  if (directory < 0) die("open", place);
+  bool made = !linkat(directory, slash ? slash + 1 : place, in, name, 0);
+  if (!made && errno != EMLINK && errno != EPERM) die("link", name);
+  if (slash) {
+    *slash = '/';
+    close(directory);
+  }
+  return made; /* else a copy of its own will do */
 }
 
 void remember_place(void **links, const struct found *found, const char *place) {

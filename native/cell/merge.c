@@ -36,16 +36,17 @@ const char *layer_path(const char *layer, bool *host_ids) {
   return layer + 5;
 }
 
-static struct merged *new_merged(size_t capacity) {
+static struct merged *new_merged(size_t capacity, size_t depth) {
   struct merged *directory = malloc(sizeof *directory + capacity * sizeof *directory->parts);
   if (!directory) die("malloc", "directory");
   directory->count = 0;
+  directory->depth = depth;
   directory->closed = false;
   return directory;
 }
 
 struct merged *merge_layers(char **layers, size_t count) {
-  struct merged *root = new_merged(count);
+  struct merged *root = new_merged(count, 0);
   for (size_t i = 0; i < count; i++) {
     bool host_ids;
     root->parts[i] = (struct part){(int)i, open_layer(layer_path(layers[i], &host_ids))};
@@ -93,13 +94,14 @@ bool find_name(const struct merged *directory, const char *name, struct found *f
 }
 
 struct merged *descend(const struct merged *directory, const char *name) {
-  struct merged *below = new_merged(directory->count);
+  if (directory->depth == DEEPEST) die_usage("a tree is too deep to be read; it goes on below", name);
+  struct merged *below = new_merged(directory->count, directory->depth + 1);
   below->closed = directory->closed;
   for (size_t i = 0; i < directory->count; i++) {
     int fd = openat(directory->parts[i].fd, name, DIRECTORY);
     if (fd < 0 && means_absent(errno)) continue;
     bool ends = fd < 0 ? errno == ENOTDIR || errno == ELOOP : is_opaque(fd);
-    if (fd < 0 && !ends) die("open", name);
+    if (fd < 0 && !ends) die_open(name);
     if (fd >= 0) below->parts[below->count++] = (struct part){directory->parts[i].layer, fd};
     if (ends) {
       below->closed = true;
@@ -116,21 +118,28 @@ struct name {
   size_t part; /* index of the topmost part comes first */
 };
 
+/* What a sandbox can make the host remember of one directory. */
+#define MOST_NAMES 2000000
+#define MOST_NAME_BYTES (128 << 20)
+
 struct names {
-  size_t count, capacity;
+  size_t count, capacity, bytes;
   struct name *list;
 };
 
 static void add_names(struct names *names, int fd, size_t part) {
   int own = openat(fd, ".", DIRECTORY); /* its position is ours alone */
   DIR *stream = own < 0 ? NULL : fdopendir(own);
-  if (!stream) die("open", "directory");
+  if (!stream) die_open("a directory");
   for (struct dirent *entry; (entry = readdir(stream));) {
     if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..")) continue;
     if (names->count == names->capacity) {
       names->capacity = names->capacity ? names->capacity * 2 : 64;
       names->list = realloc(names->list, names->capacity * sizeof *names->list);
     }
+    names->bytes += strlen(entry->d_name);
+    if (names->count == MOST_NAMES || names->bytes > MOST_NAME_BYTES)
+      die_usage("a directory has too many entries to be read, among them", entry->d_name);
     char *text = strdup(entry->d_name);
     if (!names->list || !text) die("malloc", "names");
     names->list[names->count++] = (struct name){text, part};

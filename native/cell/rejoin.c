@@ -3,18 +3,15 @@
  * there the other names would show the old content again. So before an upper is sealed, every such
  * name is copied up, which for an indexed file only makes a link. */
 #define _GNU_SOURCE
-#include "cell.h"
+#include "view.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -30,8 +27,9 @@ struct wanted {
 static struct {
   struct wanted *files;
   size_t count, complete; /* complete: files whose every name was found */
-  int root;
-  size_t prefix; /* length of the layer's path */
+  int root;         /* of the cell */
+  dev_t device;     /* of the layer: what is mounted in it belongs to no layer */
+  struct path path; /* from the layer's root, of what is looked at */
 } search;
 
 static int by_handle(const void *left, const void *right) { return strcmp(left, right); }
@@ -63,46 +61,98 @@ static void collect(const char *index) {
   if (search.count) qsort(search.files, search.count, sizeof *search.files, by_handle);
 }
 
-/* Setting the mode that it has is the least change that copies a file up. */
-static void copy_up(const char *path) {
-  struct open_how how = {
-      .flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
-      .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
-  };
-  int fd = (int)syscall(SYS_openat2, search.root, path, &how, sizeof how);
+/* Setting the mode that it has is the least change that copies a file up. The name is looked for step
+ * by step, through no symbolic link: the cell may have put one there since. */
+static void copy_up(int directory, const char *name) {
+  int fd = openat(directory, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
   if (fd < 0 && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP)) return;
-  if (fd < 0) die("openat2", path);
+  if (fd < 0) die("open", name);
   struct stat info;
   char own[32];
   snprintf(own, sizeof own, "/proc/self/fd/%d", fd);
-  if (fstat(fd, &info)) die("fstat", path);
-  if (S_ISREG(info.st_mode) && chmod(own, info.st_mode & 07777)) die("chmod", path);
+  if (fstat(fd, &info)) die("fstat", name);
+  if (S_ISREG(info.st_mode) && chmod(own, info.st_mode & 07777)) die("chmod", name);
   close(fd);
+}
+
+static void copy_up_in_cell(const char *name) {
+  int directory = open_below(search.root, search.path.text ? search.path.text : "");
+  if (directory < 0) {
+    if (errno != ENOENT && errno != ENOTDIR && errno != ELOOP) die("open", name);
+    return;
+  }
+  copy_up(directory, name);
+  close(directory);
 }
 
 /* Layers are on several file systems, where the same inode number means different files; a handle
  * has a generation besides, drawn at random. */
-static struct wanted *find_wanted(const char *path) {
+static struct wanted *find_wanted(int directory, const char *name) {
   union {
     struct file_handle handle;
     char space[sizeof(struct file_handle) + MAX_HANDLE_SZ];
   } own = {.handle = {.handle_bytes = MAX_HANDLE_SZ}};
   int mount;
-  if (name_to_handle_at(AT_FDCWD, path, &own.handle, &mount, 0)) return NULL;
+  if (name_to_handle_at(directory, name, &own.handle, &mount, 0)) return NULL;
   char text[2 * MAX_HANDLE_SZ + 1] = "";
   for (unsigned i = 0; i < own.handle.handle_bytes; i++)
     snprintf(text + 2 * i, 3, "%02x", own.handle.f_handle[i]);
   return bsearch(text, search.files, search.count, sizeof *search.files, by_handle);
 }
 
+static void visit_directory(int fd, size_t depth);
+
+static void visit_below(int parent, const char *name, size_t depth) {
+  int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NOATIME | O_CLOEXEC);
+  if (fd < 0 && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP)) return;
+  if (fd < 0) die_open(name);
+  size_t length = append_name(&search.path, name);
+  visit_directory(fd, depth);
+  cut_path(&search.path, length);
+}
+
 /* All names of a file are in one layer, and there are as many as it has links. */
-static int visit(const char *path, const struct stat *info, int type, struct FTW *walk) {
-  (void)walk;
-  struct wanted *file = type == FTW_F && info->st_nlink > 1 ? find_wanted(path) : NULL;
-  if (!file) return 0;
-  copy_up(path + search.prefix);
-  if (++file->names_found == info->st_nlink) search.complete++;
-  return search.complete == search.count;
+static void visit(int parent, const char *name, size_t depth) {
+  struct stat info;
+  if (fstatat(parent, name, &info, AT_SYMLINK_NOFOLLOW) || info.st_dev != search.device) return;
+  if (S_ISDIR(info.st_mode)) return visit_below(parent, name, depth + 1);
+  struct wanted *file = S_ISREG(info.st_mode) && info.st_nlink > 1 ? find_wanted(parent, name) : NULL;
+  if (!file) return;
+  copy_up_in_cell(name);
+  if (++file->names_found == info.st_nlink) search.complete++;
+}
+
+/* Its names first, and then the entries: a tree is deep, or a directory large, but seldom both. */
+static void visit_directory(int fd, size_t depth) {
+  if (depth == DEEPEST) die_usage("a tree is too deep to be read", search.path.text);
+  int own = dup(fd);
+  DIR *stream = own < 0 ? NULL : fdopendir(own);
+  if (!stream) die("fdopendir", "layer");
+  char *names = NULL;
+  size_t length = 0, capacity = 0;
+  for (struct dirent *entry; (entry = readdir(stream));) {
+    if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..")) continue;
+    size_t added = strlen(entry->d_name) + 1;
+    if (length + added > capacity) names = realloc(names, capacity = 2 * (length + added));
+    if (!names) die("realloc", "names");
+    memcpy(names + length, entry->d_name, added);
+    length += added;
+  }
+  closedir(stream);
+  for (const char *name = names; name < names + length; name += strlen(name) + 1) {
+    if (search.complete == search.count) break;
+    visit(fd, name, depth);
+  }
+  free(names);
+  close(fd);
+}
+
+static void visit_layer(const char *layer) {
+  struct stat info;
+  int fd = open(layer, O_RDONLY | O_DIRECTORY | O_NOATIME | O_CLOEXEC);
+  if (fd < 0 || fstat(fd, &info)) die("open", layer);
+  search.device = info.st_dev;
+  visit_directory(fd, 0);
 }
 
 void rejoin_links(const char *pid, const char *index, char **layers) {
@@ -112,8 +162,6 @@ void rejoin_links(const char *pid, const char *index, char **layers) {
   snprintf(root, sizeof root, "/proc/%d/root", atoi(pid));
   search.root = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (search.root < 0) die("open", root);
-  for (; *layers && search.complete < search.count; layers++) {
-    search.prefix = strcmp(*layers, "/") ? strlen(*layers) : 0;
-    if (nftw(*layers, visit, 64, FTW_PHYS | FTW_MOUNT) < 0) die("nftw", *layers);
-  }
+  allow_deep_trees();
+  for (; *layers && search.complete < search.count; layers++) visit_layer(*layers);
 }

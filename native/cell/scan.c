@@ -5,40 +5,52 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static char path[PATH_MAX];
+/* A directory may have entries without end, and a tree be thousands of levels deep: each level
+ * holds this much of its listing. */
+#define LISTING 4096
 
-static void scan_directory(int fd, size_t length);
+static struct path path;
+
+static void scan_directory(int fd, size_t depth);
 
 /* What a running environment removes or replaces meanwhile has no entries below it. */
-static void scan_entry(int parent, const char *name, size_t length) {
+static void scan_entry(int parent, const char *name, size_t depth) {
   struct statx info;
   if (!stat_name(parent, name, &info)) return;
   int fd = -1;
   if (S_ISDIR(info.stx_mode)) {
     fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NOATIME | O_CLOEXEC);
-    if (fd < 0 && errno != ENOENT && errno != ENOTDIR && errno != ELOOP) die("open", path);
+    if (fd < 0 && errno != ENOENT && errno != ENOTDIR && errno != ELOOP) die_open(path.text);
     if (fd < 0) return;
   }
-  print_entry(0, parent, name, &info, fd >= 0 && is_opaque(fd), path);
-  if (fd >= 0) scan_directory(fd, length);
+  print_entry(0, parent, name, &info, fd >= 0 && is_opaque(fd), path.text);
+  if (fd >= 0) scan_directory(fd, depth + 1);
 }
 
-static void scan_directory(int fd, size_t length) {
-  DIR *stream = fdopendir(fd);
-  if (!stream) die("fdopendir", path);
-  for (struct dirent *entry; errno = 0, (entry = readdir(stream));) {
+static void scan_listed(int fd, const char *listing, ssize_t length, size_t depth) {
+  const struct dirent64 *entry;
+  for (ssize_t at = 0; at < length; at += entry->d_reclen) {
+    entry = (const void *)(listing + at);
     if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..")) continue;
-    int added = snprintf(path + length, sizeof path - length, "%s%s", length ? "/" : "", entry->d_name);
-    if (length + (size_t)added >= sizeof path) die_usage("a path is longer than the kernel takes", path);
-    scan_entry(fd, entry->d_name, length + (size_t)added);
-    path[length] = '\0';
+    size_t before = append_name(&path, entry->d_name);
+    scan_entry(fd, entry->d_name, depth);
+    cut_path(&path, before);
   }
-  if (errno && errno != ENOENT) die("readdir", path);
-  closedir(stream);
+}
+
+static void scan_directory(int fd, size_t depth) {
+  if (depth == DEEPEST) die_usage("a tree is too deep to be read", path.text);
+  char *listing = malloc(LISTING);
+  if (!listing) die("malloc", "listing");
+  ssize_t length;
+  while ((length = getdents64(fd, listing, LISTING)) > 0) scan_listed(fd, listing, length, depth);
+  if (length < 0 && errno != ENOENT) die("getdents64", path.text ? path.text : "");
+  free(listing);
+  close(fd);
 }
 
 void scan(const char *directory) { scan_directory(open_layer(directory), 0); }

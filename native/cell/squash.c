@@ -29,8 +29,7 @@ struct squashing {
   int root, into; /* of the new layer: its directory, where the next entry goes */
   void *links;    /* files with several names, see links.c */
   int whiteout;   /* one that the others are links of */
-  char *place;    /* below `root`, of what is being made; may be longer than the kernel takes */
-  size_t length, capacity;
+  struct path place; /* below `root`, of what is being made */
 };
 
 /* Where an entry is, for calls that take no descriptor of what is no file or directory. */
@@ -71,33 +70,6 @@ static void finish_entry(const struct found *found, int in, const char *name) {
       {.tv_sec = info->stx_mtime.tv_sec, .tv_nsec = info->stx_mtime.tv_nsec},
   };
   if (utimensat(in, name, times, AT_SYMLINK_NOFOLLOW)) die("utimensat", found->name);
-}
-
-/* A directory below `at`, step by step: the whole path may be too long. */
-static int open_below(int at, char *path) {
-  int directory = openat(at, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-  for (char *rest = path, *name; directory >= 0 && (name = strsep(&rest, "/"));) {
-    int next = openat(directory, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    close(directory);
-    directory = next;
-  }
-  if (directory < 0) die("open", path);
-  return directory;
-}
-
-static bool linked(struct squashing *squashing, const struct found *found) {
-  const char *known = find_place(&squashing->links, found);
-  if (!known) return false;
-  char *path = strdup(known);
-  if (!path) die("malloc", "path");
-  char *slash = strrchr(path, '/');
-  if (slash) *slash = '\0';
-  int directory = slash ? open_below(squashing->root, path) : squashing->root;
-  bool made = !linkat(directory, slash ? slash + 1 : path, squashing->into, found->name, 0);
-  if (!made && errno != EMLINK) die("link", found->name);
-  if (slash) close(directory);
-  free(path);
-  return made;
 }
 
 static void copy_regular(const struct found *found, int in) {
@@ -152,7 +124,7 @@ static void squash_directory(struct squashing *squashing, const struct found *fo
   if (mkdirat(outer, found->name, 0700)) die("mkdir", found->name);
   int made = openat(outer, found->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   struct merged *below = made < 0 ? NULL : descend(found->parent, found->name);
-  if (!below) die("open", found->name);
+  if (!below) die_open(found->name);
   refuse_redirects(below, found->name);
   squashing->into = made;
   each_entry(below, squash_entry, squashing);
@@ -165,7 +137,7 @@ static void squash_directory(struct squashing *squashing, const struct found *fo
 
 static void squash_as(struct squashing *squashing, const struct found *found) {
   bool shared = found->stat.stx_nlink > 1 && !S_ISDIR(found->stat.stx_mode);
-  if (shared && linked(squashing, found)) return;
+  if (shared && link_to_first(&squashing->links, found, squashing->root, squashing->into, found->name)) return;
   switch (found->stat.stx_mode & S_IFMT) {
     case S_IFREG: copy_regular(found, squashing->into); break;
     case S_IFDIR: squash_directory(squashing, found); break;
@@ -173,7 +145,7 @@ static void squash_as(struct squashing *squashing, const struct found *found) {
     default: copy_other(found, squashing->into);
   }
   finish_entry(found, squashing->into, found->name);
-  if (shared) remember_place(&squashing->links, found, squashing->place);
+  if (shared) remember_place(&squashing->links, found, squashing->place.text);
 }
 
 static void squash_entry(const struct found *found, void *with) {
@@ -182,21 +154,15 @@ static void squash_entry(const struct found *found, void *with) {
     if (!found->parent->closed) make_whiteout(squashing, found->name);
     return;
   }
-  size_t length = squashing->length, added = strlen(found->name) + 2;
-  if (length + added > squashing->capacity) {
-    squashing->capacity = 2 * (length + added);
-    squashing->place = realloc(squashing->place, squashing->capacity);
-    if (!squashing->place) die("realloc", "path");
-  }
-  squashing->length += (size_t)sprintf(squashing->place + length, "%s%s", length ? "/" : "", found->name);
+  size_t length = append_name(&squashing->place, found->name);
   squash_as(squashing, found);
-  squashing->place[squashing->length = length] = '\0';
+  cut_path(&squashing->place, length);
 }
 
 void squash(const char *into, char **layers, size_t count) {
   prctl(PR_SET_PDEATHSIG, SIGKILL); /* a killed caller leaves nobody who goes on writing */
   setpriority(PRIO_PROCESS, 0, NICENESS);
-  allow_many_files();
+  allow_deep_trees();
   umask(0);
   if (mkdir(into, 0700)) die("mkdir", into);
   struct squashing squashing = {.root = open(into, O_RDONLY | O_DIRECTORY | O_CLOEXEC), .whiteout = -1};

@@ -9,6 +9,20 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
+/* Trees may be deeper than a path can be long. Each level holds directories open. */
+#define DEEPEST 16384
+
+/* path.c: a component at a time; starts as zeros */
+struct path {
+  char *text;
+  size_t length, capacity;
+};
+void set_path(struct path *path, const char *text);
+size_t append_name(struct path *path, const char *name); /* returns the length before */
+void cut_path(struct path *path, size_t length);
+/* A directory below `at`, step by step, through no symbolic link; -1 if there is none. */
+int open_below(int at, const char *path);
+
 /* One layer's part of a directory. */
 struct part {
   int layer; /* index in the command's list */
@@ -17,7 +31,7 @@ struct part {
 
 /* A directory as OverlayFS merges it, topmost part first. */
 struct merged {
-  size_t count;
+  size_t count, depth;
   bool closed; /* nothing of the layers below these can show through */
   struct part parts[];
 };
@@ -29,6 +43,9 @@ struct found {
   const char *name;
   struct statx stat;
 };
+
+/* path.c: a directory could not be opened; where every level holds some open, there may be too many */
+__attribute__((noreturn)) void die_open(const char *on);
 
 /* merge.c */
 int open_layer(const char *path);
@@ -62,7 +79,8 @@ void finish_output(void);
 int open_regular(const struct found *found, struct stat *info); /* -1: it is none, or gone */
 
 /* links.c: where the first copy of a file that has several names was put; starts as NULL */
-const char *find_place(void *const *links, const struct found *found); /* NULL: it has none yet */
+/* Makes `name` a link of the first copy, found below `root`; false if there is none, or no more can be. */
+bool link_to_first(void *const *links, const struct found *found, int root, int in, const char *name);
 void remember_place(void **links, const struct found *found, const char *place);
 
 /* copy.c: what is a hole stays one, as far as the file system tells */
@@ -72,6 +90,7 @@ void copy_content(const char *path, int from, int to, off_t size);
 bool is_view_command(const char *name);
 int run_view_command(char **argv);
 void allow_many_files(void);
+void allow_deep_trees(void); /* as deep as DEEPEST */
 /* scan.c, lookup.c, content.c, copy.c */
 void scan(const char *path);
 void lookup(char **layers, size_t count);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEEPEST (PATH_MAX / 2)
+#define LONGEST ((ssize_t)DEEPEST * (NAME_MAX + 1))
 
 struct level {
   char *name;
@@ -18,7 +18,7 @@ struct level {
 struct walk {
   struct merged *root;
   size_t depth;
-  struct level levels[DEEPEST];
+  struct level levels[DEEPEST]; /* takes memory as far as it is used */
 };
 
 struct walk *walk_layers(char **layers, size_t count) {
@@ -81,6 +81,6 @@ char *next_path(void) {
     return NULL;
   }
   if (line[length - 1] != '\0') die_usage("a path on stdin does not end with NUL", line);
-  if (length > PATH_MAX) die_usage("a path on stdin is longer than the kernel takes", "4095 bytes");
+  if (length > LONGEST) die_usage("a path on stdin is too long", "the deepest tree has shorter ones");
   return line;
 }

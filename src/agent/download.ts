@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto'
-import { type FileHandle, stat } from 'node:fs/promises'
-import { basename, dirname, posix, resolve } from 'node:path'
+import type { FileHandle } from 'node:fs/promises'
+import { basename, posix, resolve } from 'node:path'
 import { ConflictError, InvalidInputError, ResourceError } from '../model/errors.ts'
 import type { AgentConnection } from './connection.ts'
+import { printable } from './failures.ts'
 import { openContent } from './file-content.ts'
 import { checkPath, eachFile, type FileEntry, type FileInfo, statFile } from './files.ts'
 import { HostDirectory } from './host-directory.ts'
+import { Outstanding } from './outstanding.ts'
 import {
   FILES_IN_FLIGHT,
   TransferLog,
@@ -16,6 +18,10 @@ import { WorkPool } from './work-pool.ts'
 
 /** A directory is held open while its content comes; hostile depth must not use up our files. */
 const MAX_DEPTH = 200
+/** Each costs an inode of the host. */
+const MAX_ENTRIES = 5_000_000
+/** Directories are remembered until everything else beside them is on its way. */
+const MAX_HELD = 200_000
 /** Setuid and setgid from inside mean nothing good outside. */
 const KEPT_FILE_BITS = 0o777
 const KEPT_DIRECTORY_BITS = 0o1777
@@ -23,7 +29,7 @@ const KEPT_DIRECTORY_BITS = 0o1777
 /**
  * Copies a file or a tree from inside to `hostPath`, which names the copy itself. A tree that is
  * new on the host appears there at once, when it is complete; one that is there is merged into.
- * The copies are the caller's own, and no symlink below `hostPath` is ever followed.
+ * The copies are the caller's own, and no symlink of the host is followed (host-path.ts).
  */
 export async function downloadTree(
   connection: AgentConnection,
@@ -44,6 +50,7 @@ class Download {
   readonly #connection: AgentConnection
   readonly #pool: WorkPool
   readonly #log: TransferLog
+  #entries = 0
 
   constructor(connection: AgentConnection, options: TransferOptions) {
     this.#connection = connection
@@ -52,28 +59,30 @@ class Download {
   }
 
   async single(from: string, to: string): Promise<TransferSummary> {
-    if (await isDirectory(to)) {
+    const { parent, name } = await HostDirectory.openParent(to)
+    await using _closing = parent
+    if (await parent.hasDirectory(name)) {
       throw new ConflictError(`cannot download a file to ${to}: a directory is there`, {
         remedy: `name the file itself, such as ${posix.join(to, basename(from))}`,
       })
     }
-    await using parent = await HostDirectory.open(dirname(to))
-    await this.#file(from, parent, basename(to))
+    await this.#file(from, parent, name)
     return this.#log.summary()
   }
 
   async tree(from: string, to: string, info: FileInfo): Promise<TransferSummary> {
-    if (await isDirectory(to)) {
-      const there = await HostDirectory.open(to)
+    const { parent, name } = await HostDirectory.openParent(to)
+    await using _closing = parent
+    if (await parent.hasDirectory(name)) {
+      const there = await parent.enter(name)
       await this.#run(() => this.#directory(from, there, null, 0))
       return this.#log.summary()
     }
-    await using parent = await HostDirectory.open(dirname(to))
-    const stage = `.forkpoint-download-${randomBytes(8).toString('hex')}`
+    const stage = `.forkpoint-download-${randomBytes(16).toString('hex')}`
+    const staged = await parent.make(stage)
     try {
-      const staged = await parent.enter(stage)
       await this.#run(() => this.#directory(from, staged, info, 0))
-      await parent.rename(stage, basename(to))
+      await parent.rename(stage, name)
     } catch (error) {
       await parent.removeTree(stage)
       throw error
@@ -103,17 +112,17 @@ class Download {
     info: FileInfo | null,
     depth: number,
   ): Promise<Finish> {
-    const pending: Promise<void>[] = []
+    const pending = new Outstanding()
     try {
       for (const entry of await this.#startFiles(from, to, pending)) {
         const path = posix.join(from, entry.name)
         if (depth === MAX_DEPTH) throw tooDeep(path)
         const below = await to.enter(entry.name)
-        pending.push((await this.#directory(path, below, entry, depth + 1)).done)
+        pending.add((await this.#directory(path, below, entry, depth + 1)).done)
       }
     } catch (error) {
       await this.#pool.abandon(error)
-      await Promise.allSettled(pending)
+      await pending.all().catch(() => {})
       await to[Symbol.asyncDispose]()
       throw error
     }
@@ -122,38 +131,42 @@ class Download {
     // The failure is seen by whoever waits for the parent; until then it must not be unhandled.
     done.catch(() => {})
     // An empty directory is finished at once, so that open ones cannot pile up.
-    if (pending.length === 0) await done
+    if (pending.count === 0) await done
     return { done }
   }
 
   /** Starts fetching everything in `from` but directories, which it returns. */
-  async #startFiles(
-    from: string,
-    to: HostDirectory,
-    pending: Promise<void>[],
-  ): Promise<FileEntry[]> {
+  async #startFiles(from: string, to: HostDirectory, pending: Outstanding): Promise<FileEntry[]> {
     const directories: FileEntry[] = []
     for await (const entry of eachFile(this.#connection, from, { signal: this.#pool.signal })) {
       const path = posix.join(from, entry.name)
+      this.#bound(path, directories.length)
       if (entry.type === 'directory') directories.push(entry)
       else if (entry.type === 'other') this.#log.skip(path)
       else {
         const { done } = await this.#pool.start(() =>
           entry.type === 'symlink' ? this.#symlink(entry, to) : this.#file(path, to, entry.name),
         )
-        pending.push(done)
+        pending.add(done)
       }
     }
     return directories
   }
 
+  /** An agent may list names without end. */
+  #bound(path: string, held: number): void {
+    this.#entries += 1
+    if (this.#entries > MAX_ENTRIES) throw tooMany(path, `${MAX_ENTRIES} files`)
+    if (held > MAX_HELD) throw tooMany(path, `${MAX_HELD} directories in one`)
+  }
+
   async #finish(
     directory: HostDirectory,
     info: FileInfo | null,
-    pending: readonly Promise<void>[],
+    pending: Outstanding,
   ): Promise<void> {
     await using closing = directory
-    await Promise.all(pending)
+    await pending.all()
     if (info === null || this.#pool.signal.aborted) return
     await closing.setAttributes(info.mode & KEPT_DIRECTORY_BITS, seconds(info.mtimeNs))
   }
@@ -191,21 +204,22 @@ async function writeFully(file: FileHandle, bytes: Buffer, offset: number): Prom
   }
 }
 
-async function isDirectory(path: string): Promise<boolean> {
-  try {
-    return (await stat(path)).isDirectory()
-  } catch {
-    return false
-  }
-}
-
 /** Node sets times as a number of seconds, exact to a quarter of a microsecond. */
 function seconds(ns: bigint): number {
   return Number(ns) / 1e9
 }
 
 function tooDeep(path: string): ResourceError {
-  return new ResourceError(`cannot download ${path}: more than ${MAX_DEPTH} directories deep`, {
+  return new ResourceError(
+    `cannot download ${printable(path)}: more than ${MAX_DEPTH} directories deep`,
+    {
+      remedy: 'download a part of the tree, or pack it inside and download the archive',
+    },
+  )
+}
+
+function tooMany(path: string, most: string): ResourceError {
+  return new ResourceError(`cannot download ${printable(path)}: more than ${most}`, {
     remedy: 'download a part of the tree, or pack it inside and download the archive',
   })
 }

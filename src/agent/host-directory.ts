@@ -2,17 +2,21 @@ import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
 import {
   type FileHandle,
+  lstat,
   lutimes,
   mkdir,
   open,
   rename,
-  rm,
+  stat,
   symlink,
   unlink,
 } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { ConflictError } from '../model/errors.ts'
 import { textToBytes } from './byte-text.ts'
 import { hostRefusal, printable } from './failures.ts'
+import { linkRefusal, openDirectory, openHostPlace, within } from './host-path.ts'
+import { removeHostTree } from './host-tree.ts'
 
 /**
  * A directory of the host that is written into with names from inside. It is held open and
@@ -29,27 +33,49 @@ export class HostDirectory implements AsyncDisposable {
     this.#handle = handle
   }
 
-  /** Opens a directory that the caller named, symlinks and all. */
-  static async open(path: string): Promise<HostDirectory> {
+  /** Opens the directory that `path` is in, and says what `path` is called in it. */
+  static async openParent(path: string): Promise<{ parent: HostDirectory; name: string }> {
     try {
-      const handle = await open(path, constants.O_RDONLY | constants.O_DIRECTORY)
-      return new HostDirectory(path, handle)
+      const place = await openHostPlace(path)
+      return { parent: new HostDirectory(dirname(place.path), place.parent), name: place.name }
     } catch (error) {
-      throw hostRefusal({ verb: 'open directory', subject: path }, error)
+      throw hostRefusal({ verb: 'open directory', subject: dirname(path) }, error)
+    }
+  }
+
+  /**
+   * Whether `name` is a directory. A symlink that leads to one is refused: it may have come from
+   * inside, and what is written through it would go anywhere.
+   */
+  async hasDirectory(name: string): Promise<boolean> {
+    const found = await lstat(this.#at(name)).catch(() => null)
+    if (!found?.isSymbolicLink()) return found?.isDirectory() === true
+    const target = await stat(this.#at(name)).catch(() => null)
+    const path = join(this.path, name)
+    if (target?.isDirectory()) throw await linkRefusal(path, path)
+    return false
+  }
+
+  /** The directory `name`, which must not be there yet. */
+  async make(name: string): Promise<HostDirectory> {
+    try {
+      await mkdir(this.#at(name), 0o700)
+      return new HostDirectory(join(this.path, name), await openDirectory(this.#at(name)))
+    } catch (error) {
+      throw this.#refusal('make directory', name, error)
     }
   }
 
   /** The directory `name` in this one, made if it is not there; a symlink there is refused. */
   async enter(name: string): Promise<HostDirectory> {
-    const path = `${this.path}/${name}`
+    const path = join(this.path, name)
     try {
       await mkdir(this.#at(name), 0o700)
     } catch (error) {
       if (!hasCode(error, 'EEXIST')) throw this.#refusal('make directory', name, error)
     }
     try {
-      const flags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW
-      return new HostDirectory(path, await open(this.#at(name), flags))
+      return new HostDirectory(path, await openDirectory(this.#at(name)))
     } catch (cause) {
       if (!hasCode(cause, 'ENOTDIR') && !hasCode(cause, 'ELOOP')) {
         throw this.#refusal('open directory', name, cause)
@@ -71,6 +97,7 @@ export class HostDirectory implements AsyncDisposable {
   }
 
   async putSymlink(name: string, target: string, mtimeSeconds: number): Promise<void> {
+    if (this.path === '/') throw rootLinkRefusal(name)
     await this.#put(name, async (beside) => {
       await symlink(textToBytes(target), beside)
       await lutimes(beside, mtimeSeconds, mtimeSeconds)
@@ -91,7 +118,7 @@ export class HostDirectory implements AsyncDisposable {
   }
 
   async removeTree(name: string): Promise<void> {
-    await rm(this.#at(name).toString(), { recursive: true, force: true })
+    await removeHostTree(this.#handle, name)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -110,12 +137,19 @@ export class HostDirectory implements AsyncDisposable {
   }
 
   #at(name: string): Buffer {
-    return Buffer.concat([Buffer.from(`/proc/self/fd/${this.#handle.fd}/`), textToBytes(name)])
+    return within(this.#handle, name)
   }
 
   #refusal(verb: string, name: string, error: unknown): unknown {
-    return hostRefusal({ verb, subject: `${this.path}/${name}` }, error)
+    return hostRefusal({ verb, subject: join(this.path, name) }, error)
   }
+}
+
+/** Symlinks of the root directory are followed as the machine's own: see host-path.ts. */
+export function rootLinkRefusal(name: string): ConflictError {
+  return new ConflictError(`cannot make the symlink /${printable(name)}`, {
+    remedy: 'no copy puts symlinks into the root directory; copy into another one',
+  })
 }
 
 function hasCode(error: unknown, code: string): boolean {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { type BigIntStats, constants } from 'node:fs'
-import { type FileHandle, lstat, open, readdir, readlink, stat } from 'node:fs/promises'
-import { posix } from 'node:path'
+import { type FileHandle, lstat, open, readdir, readlink } from 'node:fs/promises'
+import { posix, resolve } from 'node:path'
 import { NotFoundError } from '../model/errors.ts'
 import { bytesToText } from './byte-text.ts'
 import type { AgentConnection } from './connection.ts'
@@ -17,6 +17,8 @@ import {
   setFileAttributes,
   statFile,
 } from './files.ts'
+import { linkRefusal, openDirectory, openHostPlace, within } from './host-path.ts'
+import { Outstanding } from './outstanding.ts'
 import type { AgentStream } from './stream.ts'
 import {
   FILES_IN_FLIGHT,
@@ -41,9 +43,17 @@ const ROOT: FileOwner = { uid: 0, gid: 0 }
 const READ_BYTES = 4 * HOLE_BYTES
 const ZEROS = Buffer.alloc(HOLE_BYTES)
 
+/** An entry of the host: its name in a directory that is held open, and its path for messages. */
+interface Entry {
+  readonly parent: FileHandle
+  readonly name: string
+  readonly path: string
+}
+
 /**
  * Copies a file or a tree of the host to `insidePath`, which names the copy itself. A tree that
- * is new inside appears there at once, when it is complete; one that is there is merged into.
+ * is new inside appears there at once, when it is complete; one that is there is merged into. No
+ * symlink of the host is followed: one that an earlier copy brought would take in any file.
  */
 export async function uploadTree(
   connection: AgentConnection,
@@ -52,11 +62,17 @@ export async function uploadTree(
   options: UploadOptions = {},
 ): Promise<TransferSummary> {
   checkPath(insidePath)
-  const from = Buffer.from(hostPath)
-  const info = await asHost('read', from, () => stat(from, { bigint: true }))
+  const path = resolve(hostPath)
+  await using from = await asHost('read', path, () => openHostPlace(path))
+  const info = await asHost('read', path, () => look(from))
+  if (info.isSymbolicLink()) throw await linkRefusal(path, path)
   const upload = new Upload(connection, options)
   if (info.isDirectory()) return await upload.tree(from, posix.normalize(insidePath), info)
   return await upload.single(from, posix.normalize(insidePath), info)
+}
+
+function look({ parent, name }: Entry): Promise<BigIntStats> {
+  return lstat(within(parent, name), { bigint: true })
 }
 
 class Upload {
@@ -78,12 +94,12 @@ class Upload {
     return { signal: this.#pool.signal }
   }
 
-  async single(from: Buffer, to: string, info: BigIntStats): Promise<TransferSummary> {
-    await this.#file(from, to, constants.O_RDONLY, info)
+  async single(from: Entry, to: string, info: BigIntStats): Promise<TransferSummary> {
+    await this.#file(from, to, info)
     return this.#log.summary()
   }
 
-  async tree(from: Buffer, to: string, info: BigIntStats): Promise<TransferSummary> {
+  async tree(from: Entry, to: string, info: BigIntStats): Promise<TransferSummary> {
     const stage = await this.#stageFor(to)
     try {
       await this.#directory(from, stage ?? to, info)
@@ -117,30 +133,37 @@ class Upload {
     await removeFile(this.#connection, stage, options).catch(() => {})
   }
 
-  async #directory(from: Buffer, to: string, info: BigIntStats): Promise<void> {
+  async #directory(from: Entry, to: string, info: BigIntStats): Promise<void> {
     await makeDirectory(this.#connection, to, { parents: true, ...this.#call })
     this.#directories.push({ path: to, attributes: this.#attributes(info) })
     this.#log.count('directories')
-    const names = await asHost('list', from, () => readdir(from, { encoding: 'buffer' }))
-    for (const name of names) {
-      await this.#entry(
-        Buffer.concat([from, Buffer.from('/'), name]),
-        posix.join(to, bytesToText(name)),
-      )
+    const { path } = from
+    const parent = await asHost('list', path, () => openDirectory(within(from.parent, from.name)))
+    const pending = new Outstanding()
+    try {
+      const all = `/proc/self/fd/${parent.fd}`
+      const names = await asHost('list', path, () => readdir(all, { encoding: 'buffer' }))
+      for (const name of names.map(bytesToText)) {
+        const entry = { parent, name, path: posix.join(path, name) }
+        await this.#entry(entry, posix.join(to, name), pending)
+      }
+    } finally {
+      // Its files are read through it. Not waited for, so that small directories do not take turns.
+      void pending.all().finally(() => parent.close())
     }
   }
 
-  async #entry(from: Buffer, to: string): Promise<void> {
-    const info = await asHost('read', from, () => lstat(from, { bigint: true }))
-    if (info.isDirectory()) await this.#directory(from, to, info)
-    else if (info.isSymbolicLink()) await this.#pool.start(() => this.#symlink(from, to, info))
-    else if (info.isFile()) {
-      await this.#pool.start(() => this.#file(from, to, constants.O_NOFOLLOW, info))
-    } else this.#log.skip(bytesToText(from))
+  async #entry(from: Entry, to: string, pending: Outstanding): Promise<void> {
+    const info = await asHost('read', from.path, () => look(from))
+    if (info.isDirectory()) return await this.#directory(from, to, info)
+    if (!info.isSymbolicLink() && !info.isFile()) return this.#log.skip(from.path)
+    const job = () => (info.isFile() ? this.#file(from, to, info) : this.#symlink(from, to, info))
+    pending.add((await this.#pool.start(job)).done)
   }
 
-  async #symlink(from: Buffer, to: string, info: BigIntStats): Promise<void> {
-    const target = await asHost('read', from, () => readlink(from, { encoding: 'buffer' }))
+  async #symlink({ parent, name, path }: Entry, to: string, info: BigIntStats): Promise<void> {
+    const place = within(parent, name)
+    const target = await asHost('read', path, () => readlink(place, { encoding: 'buffer' }))
     await removeFile(this.#connection, to, { force: true, ...this.#call })
     await makeSymlink(this.#connection, to, bytesToText(target), this.#call)
     const { mode: _, ...attributes } = this.#attributes(info)
@@ -148,18 +171,19 @@ class Upload {
     this.#log.count('symlinks')
   }
 
-  async #file(from: Buffer, to: string, flag: number, seen: BigIntStats): Promise<void> {
+  async #file({ parent, name, path }: Entry, to: string, seen: BigIntStats): Promise<void> {
     // Non-blocking, because a pipe may have taken the file's place; it is refused below.
-    const flags = constants.O_RDONLY | constants.O_NONBLOCK | flag
-    await using file = await asHost('read', from, () => open(from, flags))
+    const { O_RDONLY, O_NONBLOCK, O_NOFOLLOW } = constants
+    const flags = O_RDONLY | O_NONBLOCK | O_NOFOLLOW
+    await using file = await asHost('read', path, () => open(within(parent, name), flags))
     const info = await file.stat({ bigint: true })
     if (!info.isFile()) {
-      this.#log.skip(bytesToText(from))
+      this.#log.skip(path)
       return
     }
     const options = { ...this.#attributes(seen), makeParents: true, ...this.#call }
     await writeContent(this.#connection, to, options, (stream) =>
-      asHost('read', from, () => this.#content(file, info, stream)),
+      asHost('read', path, () => this.#content(file, info, stream)),
     )
     this.#log.count('files')
   }
@@ -195,10 +219,10 @@ class Upload {
   }
 }
 
-async function asHost<T>(verb: string, path: Buffer, work: () => Promise<T>): Promise<T> {
+async function asHost<T>(verb: string, path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    throw hostRefusal({ verb, subject: bytesToText(path) }, error)
+    throw hostRefusal({ verb, subject: path }, error)
   }
 }

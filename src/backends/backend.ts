@@ -167,7 +167,7 @@ export interface CopyOptions {
 export interface CopyReport {
   readonly entries: number
   readonly bytes: number
-  /** paths inside of devices and sockets, which mean nothing outside */
+  /** paths inside of devices, sockets and pipes, which mean nothing outside: the first of them */
   readonly leftOut: readonly string[]
 }
 

@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream'
 import { ResourceError } from '../model/errors.ts'
 import { escapeHidden } from '../model/printable.ts'
+import { jsonPieces } from './render/json-pieces.ts'
 import { styledLines } from './render/text.ts'
 
 /** Resolves when the stream has taken it all: whoever produces faster than is read has to wait. */
@@ -16,8 +17,9 @@ export function say(stream: Writable, text: string): Promise<void> {
 }
 
 /** One JSON document. It reads the same, and a terminal obeys nothing in it. */
-export function writeJson(stream: Writable, value: unknown): Promise<void> {
-  return write(stream, `${escapeHidden(JSON.stringify(value, null, 2))}\n`)
+export async function writeJson(stream: Writable, value: unknown): Promise<void> {
+  for (const piece of jsonPieces(value)) await write(stream, escapeHidden(piece))
+  await write(stream, '\n')
 }
 
 function outputFailed(error: Error): Error {

@@ -1,6 +1,6 @@
 import type { BackendFiles, ChangesOptions, CopyReport, View } from '../backends/backend.ts'
 import type { BackendName } from '../model/environment.ts'
-import { ConflictError, UnsupportedError } from '../model/errors.ts'
+import { ConflictError, ResourceError, UnsupportedError } from '../model/errors.ts'
 import type { FileChange } from '../model/file-change.ts'
 import type { EnvironmentId, SnapshotId } from '../model/ids.ts'
 import { type ApplyOptions, type ApplyReport, applyChanges } from './apply.ts'
@@ -42,8 +42,23 @@ async function diffFiles(
   )
   if (patch === 'none') return { changes, patch: '' }
   const texts: string[] = []
-  for (const change of changes) texts.push(await files.patch(change, source.view, target.view))
+  let length = 0
+  for (const change of changes) {
+    const text = await files.patch(change, source.view, target.view)
+    length += text.length
+    if (length > longestPatch) throw patchTooLong()
+    texts.push(text)
+  }
   return { changes, patch: texts.join('') }
+}
+
+/** It is one text in memory, and those inside decide what is in it. */
+const longestPatch = 128 * 1024 ** 2
+
+function patchTooLong(): ResourceError {
+  return new ResourceError(`the patch is longer than ${longestPatch >> 20} MiB`, {
+    remedy: 'name paths inside to look at fewer, or diff without a patch',
+  })
 }
 
 /** The same between two ids; without the second, what the first changed over where it came from. */
@@ -83,7 +98,7 @@ export async function applyFrom(
   const from = findReferent(engine.store, id)
   const { files, view } = sideOf(engine, from)
   const spec = { from: files.baseView(view), to: view, workdir: workdirOf(from) }
-  return await applyChanges(files, spec, checked('apply', path, dir), options)
+  return await applyChanges(engine.store, files, spec, checked('apply', path, dir), options)
 }
 
 interface Side {

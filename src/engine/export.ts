@@ -1,5 +1,15 @@
-import { chmod, chown, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
-import { basename, dirname, join, resolve } from 'node:path'
+import { randomBytes } from 'node:crypto'
+import { type FileHandle, lstat, mkdir, readdir, rename } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import {
+  type HostPlace,
+  linkRefusal,
+  openDirectory,
+  openHostPlace,
+  reachable,
+  within,
+} from '../agent/host-path.ts'
+import { removeHostTree } from '../agent/host-tree.ts'
 import type { BackendFiles, CopyReport, CopySpec, View } from '../backends/backend.ts'
 import { ConflictError } from '../model/errors.ts'
 import { quote } from '../model/quote.ts'
@@ -23,31 +33,51 @@ export async function exportFiles(
   target: string,
   options: ExportOptions = {},
 ): Promise<CopyReport> {
-  const place = resolve(target)
+  const path = resolve(target)
+  await using place = await asExport(`cannot make ${quote(path)}`, () => openHostPlace(path))
   await requireFree(place)
-  const draft = await mkdtemp(join(dirname(place), `.${basename(place)}.forkpoint-`)).catch(
-    (cause) => {
-      throw hostFailure(`cannot make ${quote(place)}`, cause)
-    },
+  return await asExport(`cannot export to ${quote(path)}`, () =>
+    throughDraft(place, async (draft) => {
+      const owner = options.owner === 'keep' ? 'keep' : callerOwner()
+      return await fill(files, source, draft, owner, options.paths)
+    }),
   )
+}
+
+/** Makes the directory beside its place, which it takes when `work` is done with it. */
+async function throughDraft<T>(
+  { parent, name }: HostPlace,
+  work: (draft: FileHandle) => Promise<T>,
+): Promise<T> {
+  const own = `.forkpoint-export-${randomBytes(16).toString('hex')}`
+  await mkdir(within(parent, own), 0o700)
   try {
-    const owner = options.owner === 'keep' ? 'keep' : callerOwner()
-    const report = await fill(files, source, draft, owner, options.paths)
-    await rename(draft, place)
-    return report
+    await using draft = await openDirectory(within(parent, own))
+    const result = await work(draft)
+    await rename(within(parent, own), within(parent, name))
+    return result
   } catch (error) {
-    await rm(draft, { recursive: true, force: true })
-    throw hostFailure(`cannot export to ${quote(place)}`, error)
+    await removeHostTree(parent, own)
+    throw error
+  }
+}
+
+async function asExport<T>(what: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw hostFailure(what, error)
   }
 }
 
 /** An empty directory will do: it is replaced. */
-async function requireFree(place: string): Promise<void> {
-  const entries = await readdir(place).catch((error: NodeJS.ErrnoException) =>
-    error.code === 'ENOENT' ? [] : null,
-  )
+async function requireFree({ parent, name, path }: HostPlace): Promise<void> {
+  const found = await lstat(within(parent, name)).catch(() => null)
+  if (found === null) return
+  if (found.isSymbolicLink()) throw await linkRefusal(path, path)
+  const entries = found.isDirectory() ? await readdir(within(parent, name)) : null
   if (entries?.length === 0) return
-  throw new ConflictError(`${quote(place)} is already there`, {
+  throw new ConflictError(`${quote(path)} is already there`, {
     remedy: 'name a directory that does not exist, or use apply to change one that does',
   })
 }
@@ -55,16 +85,17 @@ async function requireFree(place: string): Promise<void> {
 async function fill(
   files: BackendFiles,
   { view, workdir }: { readonly view: View; readonly workdir: string },
-  draft: string,
+  draft: FileHandle,
   owner: { readonly uid: number; readonly gid: number } | 'keep',
   paths: readonly string[] | undefined,
 ): Promise<CopyReport> {
-  if (!paths) return files.copyOut(view, draft, [{ from: workdir, to: '' }], { owner })
+  const into = reachable(draft)
+  if (!paths) return files.copyOut(view, into, [{ from: workdir, to: '' }], { owner })
   const specs = paths.map((path): CopySpec => ({ from: path, to: belowRoot(path) }))
-  const report = await files.copyOut(view, draft, specs, { owner })
+  const report = await files.copyOut(view, into, specs, { owner })
   if (specs.some(({ to }) => to === '')) return report
-  if (owner !== 'keep') await chown(draft, owner.uid, owner.gid)
-  await chmod(draft, 0o755)
+  if (owner !== 'keep') await draft.chown(owner.uid, owner.gid)
+  await draft.chmod(0o755)
   return report
 }
 

@@ -1,5 +1,6 @@
 import type { Remnant } from '../backends/backend.ts'
 import type { Operation } from '../store/journal.ts'
+import { recoverApply } from './apply/recover.ts'
 import { discardUnrecorded, squashLease } from './compact.ts'
 import { resumeFlushes } from './durability.ts'
 import type { Engine } from './engine.ts'
@@ -60,6 +61,7 @@ async function recover(
     using lease = leases.tryAcquire(`env:${id}`, `recovering ${kind}`)
     return lease ? await recoverEnvironment(engine, id) : null
   }
+  if (kind === 'apply') return await recoverApply(engine.store, operation)
   using squashing = kind === 'squash' ? leases.tryAcquire(squashLease, 'recovering squash') : null
   if (squashing === undefined || journal.claim(operation) === undefined) return null
   try {

@@ -53,6 +53,11 @@ export const killPoints = [
   'squash:renamed',
   'squash:recorded',
   'squash:gathered',
+  'apply:begun',
+  'apply:staged',
+  'apply:planned',
+  'apply:taken',
+  'apply:done',
 ] as const
 
 export type KillPoint = (typeof killPoints)[number]

@@ -23,6 +23,7 @@ export const killWalks = {
   remove: pointsOf('remove'),
   prune: pointsOf('prune'),
   compact: pointsOf('squash'),
+  apply: pointsOf('apply'),
 } as const satisfies Readonly<Record<string, readonly KillPoint[]>>
 
 export type KillWalk = keyof typeof killWalks

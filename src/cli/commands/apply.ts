@@ -46,7 +46,7 @@ function render({ changes, conflicts, leftOut }: ApplyReport, { dryRun }: Option
   return [
     ...(changes.length > 0 ? [renderChanges(changes, style)] : []),
     ...conflicts.map(({ path, reason }) => style.bad(`conflict  ${printable(path)}: ${reason}`)),
-    ...leftOut.map((path) => style.faint(`left out  ${printable(path)}: a device or socket`)),
+    ...leftOut.map((path) => style.faint(`left out  ${printable(path)}: a device, socket or pipe`)),
     `${done} ${changes.length} changes${dryRun ? `, ${conflicts.length} conflicts` : ''}`,
   ].join('\n')
 }

@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises'
+import { lstat } from 'node:fs/promises'
 import { basename, join, posix, resolve } from 'node:path'
 import type { Environment } from '../../index.ts'
 import { NotFoundError } from '../../model/errors.ts'
@@ -69,7 +69,7 @@ async function insideTarget({ files }: Environment, request: CopyRequest): Promi
 
 async function hostTarget(request: CopyRequest): Promise<string> {
   const name = posix.basename(posix.resolve('/', request.inside))
-  const there = await stat(request.host).catch(() => undefined)
+  const there = await lstat(request.host).catch(() => undefined)
   const isDirectory = there?.isDirectory() === true || request.host.endsWith('/')
   return isDirectory ? join(request.host, name) : request.host
 }

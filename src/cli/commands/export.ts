@@ -37,7 +37,9 @@ export const make: MakeCommand = (command, cli) =>
             text: () =>
               [
                 `exported ${entries} entries, ${formatBytes(bytes)}, to ${printable(resolve(dir))}`,
-                ...leftOut.map((skipped) => `left out ${printable(skipped)}: a device or socket`),
+                ...leftOut.map(
+                  (skipped) => `left out ${printable(skipped)}: a device, socket or pipe`,
+                ),
               ].join('\n'),
           })
         }),

@@ -6,7 +6,7 @@ import { width } from './text.ts'
 
 /** A line per change: what happened, where, and how many bytes more or less. */
 export function renderChanges(changes: readonly FileChange[], style: Style): string {
-  const widest = Math.max(0, ...changes.map((change) => width(pathOf(change))))
+  const widest = changes.reduce((most, change) => Math.max(most, width(pathOf(change))), 0)
   return changes
     .map((change) => {
       const path = pathOf(change)

@@ -36,7 +36,14 @@ export interface Placed {
  */
 export type Step =
   | { readonly do: 'keep' | 'away' | 'put'; readonly path: string; readonly slot: number }
-  | { readonly do: 'chmod'; readonly path: string; readonly from: number; readonly to: number }
+  | {
+      readonly do: 'chmod'
+      readonly path: string
+      readonly from: number
+      readonly to: number
+      /** of the entry: no other is given a mode that this one had */
+      readonly inode: string
+    }
 
 export type Verdict = 'apply' | 'chmod' | 'done' | ConflictReason
 
@@ -126,7 +133,8 @@ export function planSteps(judged: readonly Judged[]): Step[] {
   judged.forEach(({ item: { path, change, state }, verdict }, slot) => {
     const { before, after } = change
     if (verdict === 'chmod' && after && state.state === 'present') {
-      chmod.push({ do: 'chmod', path, from: state.mode, to: outsideMode(after) })
+      const { mode: from, inode } = state
+      chmod.push({ do: 'chmod', path, from, to: outsideMode(after), inode })
     }
     if (verdict !== 'apply') return
     const inOneStep = before && after && before.type !== 'directory' && after.type !== 'directory'

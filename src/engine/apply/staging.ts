@@ -1,99 +1,120 @@
 import { randomBytes } from 'node:crypto'
-import {
-  chmod,
-  link,
-  lstat,
-  mkdir,
-  open,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  writeFile,
-} from 'node:fs/promises'
-import { ConflictError } from '../../model/errors.ts'
+import { chmod, type FileHandle, link, lstat, mkdir, rename } from 'node:fs/promises'
+import { holdEntry, openDirectory, reachable, within } from '../../agent/host-path.ts'
+import { removeHostTree } from '../../agent/host-tree.ts'
+import { BackendError } from '../../model/errors.ts'
 import { quote } from '../../model/quote.ts'
-import { identify, selfIdentity } from '../../system/process-identity.ts'
+import { killPoint } from '../../system/kill-points.ts'
 import type { Step } from './plan.ts'
-import type { TargetDirectory } from './target-directory.ts'
+import { type Identity, namesOf, type TargetDirectory } from './target-directory.ts'
 
-const O_PATH_NOFOLLOW = 0o10000000 | 0o400000
+const namePattern = /^\.forkpoint-apply-[0-9a-f]{32}$/
+
+/** Nobody can guess it: what is found under it in the target, we made. */
+export function newStagingName(): string {
+  return `.forkpoint-apply-${randomBytes(16).toString('hex')}`
+}
 
 /**
  * A directory in the target, on its file system, that holds what is to come (`new`) and what was
- * there (`old`). Its name tells which process works in it. As long as it holds the plan, the plan
- * can be undone, by whoever finds it; without one, it is finished with.
+ * there (`old`). The journal knows its name. It is held open, and so are its parts.
  */
-const namePattern = /^\.forkpoint-apply-(\d+)-(\d+)-[0-9a-f]{16}$/
-
-export interface Staging {
+export class Staging implements AsyncDisposable {
   readonly target: TargetDirectory
   readonly name: string
-}
+  readonly inode: string
+  readonly #parts: { readonly new: FileHandle; readonly old: FileHandle }
 
-export async function makeStaging(target: TargetDirectory): Promise<Staging> {
-  const { pid, startTicks } = selfIdentity()
-  const name = `.forkpoint-apply-${pid}-${startTicks}-${randomBytes(8).toString('hex')}`
-  await mkdir(target.own(name), 0o700)
-  const staging = { target, name }
-  for (const part of ['new', 'old']) await mkdir(target.own(`${name}/${part}`), 0o700)
-  return staging
-}
-
-export function newPlace({ target, name }: Staging, slot: number | null = null): string {
-  return target.own(slot === null ? `${name}/new` : `${name}/new/${slot}`)
-}
-
-function oldPlace({ target, name }: Staging, slot: number): string {
-  return target.own(`${name}/old/${slot}`)
-}
-
-function planPlace({ target, name }: Staging): string {
-  return target.own(`${name}/plan.json`)
-}
-
-/** Takes all steps, or none: whatever fails, what was done is undone. */
-export async function runSteps(staging: Staging, steps: readonly Step[]): Promise<void> {
-  const draft = `${planPlace(staging)}.new`
-  await writeFile(draft, JSON.stringify(steps), { mode: 0o600, flush: true })
-  await rename(draft, planPlace(staging))
-  try {
-    for (const step of steps) await take(staging, step)
-  } catch (error) {
-    await undo(staging, steps)
-    throw error
+  private constructor(
+    target: TargetDirectory,
+    name: string,
+    inode: string,
+    parts: { readonly new: FileHandle; readonly old: FileHandle },
+  ) {
+    this.target = target
+    this.name = name
+    this.inode = inode
+    this.#parts = parts
   }
-  await rm(planPlace(staging))
+
+  static async make(target: TargetDirectory, name: string): Promise<Staging> {
+    await mkdir(within(target.root, requireOurs(name)), 0o700)
+    await using whole = await openDirectory(within(target.root, name))
+    for (const part of ['new', 'old']) await mkdir(within(whole, part), 0o700)
+    return await Staging.#open(target, name, whole)
+  }
+
+  /** The one that an interrupted apply left: null if it is gone. It must be the very one. */
+  static async find(
+    target: TargetDirectory,
+    name: string,
+    inode: Identity['inode'],
+  ): Promise<Staging | null> {
+    const place = within(target.root, requireOurs(name))
+    if (!(await isThere(place))) return null
+    await using whole = await openDirectory(place)
+    const staging = await Staging.#open(target, name, whole)
+    if (staging.inode === inode) return staging
+    await staging[Symbol.asyncDispose]()
+    throw new BackendError(`${quote(name)} in ${quote(target.path)} is not what apply made there`, {
+      remedy: 'see what is in it, and put back by hand what is missing in the directory',
+    })
+  }
+
+  static async #open(target: TargetDirectory, name: string, whole: FileHandle): Promise<Staging> {
+    const { ino } = await whole.stat({ bigint: true })
+    const [coming, gone] = [within(whole, 'new'), within(whole, 'old')]
+    const parts = { new: await openDirectory(coming), old: await openDirectory(gone) }
+    return new Staging(target, name, String(ino), parts)
+  }
+
+  /** Where another process reaches the directory of what is to come. */
+  get newDirectory(): string {
+    return reachable(this.#parts.new)
+  }
+
+  place(part: 'new' | 'old', slot: number): Buffer {
+    return within(this.#parts[part], String(slot))
+  }
+
+  async remove(): Promise<void> {
+    await removeStaging(this.target, this.name)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#parts.new.close()
+    await this.#parts.old.close()
+  }
 }
 
-/**
- * Removes it, unless what it holds could not be put back: then it is left for the next call, under a
- * name of no process.
- */
-export async function closeStaging(staging: Staging): Promise<void> {
-  const { target, name } = staging
-  if (!(await isThere(planPlace(staging)))) {
-    await rm(target.own(name), { recursive: true, force: true })
-    return
+export async function removeStaging(target: TargetDirectory, name: string): Promise<void> {
+  await removeHostTree(target.root, requireOurs(name))
+}
+
+function requireOurs(name: string): string {
+  if (namePattern.test(name)) return name
+  throw new BackendError(`not a name that apply uses: ${quote(name)}`)
+}
+
+/** Takes all steps; what was done before one fails is for `undoSteps`. */
+export async function takeSteps(staging: Staging, steps: readonly Step[]): Promise<void> {
+  for (const step of steps) {
+    await take(staging, step)
+    killPoint('apply:taken')
   }
-  const left = `.forkpoint-apply-0-0-${name.slice(-16)}`
-  await rename(target.own(name), target.own(left))
-  throw new ConflictError(`cannot put back what was in ${quote(target.path)}`, {
-    remedy: `what is missing there is in ${left}; call apply again once it can be written to`,
-  })
 }
 
 async function take(staging: Staging, step: Step): Promise<void> {
-  await staging.target.at(step.path, async (place) => {
+  await atStep(staging, step, async (place) => {
     switch (step.do) {
       case 'keep':
-        return link(place, oldPlace(staging, step.slot))
+        return await link(place, staging.place('old', step.slot))
       case 'away':
-        return rename(place, oldPlace(staging, step.slot))
+        return await rename(place, staging.place('old', step.slot))
       case 'put':
-        return rename(newPlace(staging, step.slot), place)
+        return await rename(staging.place('new', step.slot), place)
       case 'chmod':
-        return chmodEntry(place, step.to)
+        return await chmodEntry(place, step, step.to)
     }
   })
 }
@@ -102,51 +123,39 @@ async function take(staging: Staging, step: Step): Promise<void> {
  * Undoes the steps that were taken, which shows in where things are: the same for a step that failed
  * and for a process that was killed.
  */
-async function undo(staging: Staging, steps: readonly Step[]): Promise<void> {
+export async function undoSteps(staging: Staging, steps: readonly Step[]): Promise<void> {
   for (const step of steps.toReversed()) {
-    if (step.do === 'put' && (await isThere(newPlace(staging, step.slot)))) continue
+    if (step.do === 'put' && (await isThere(staging.place('new', step.slot)))) continue
     if (step.do === 'keep' || step.do === 'away') {
-      if (!(await isThere(oldPlace(staging, step.slot)))) continue
+      if (!(await isThere(staging.place('old', step.slot)))) continue
     }
-    await staging.target.at(step.path, async (place) => {
-      if (step.do === 'chmod') await chmodEntry(place, step.from)
-      else if (step.do === 'put') await rename(place, newPlace(staging, step.slot))
-      else await rename(oldPlace(staging, step.slot), place)
+    await atStep(staging, step, async (place) => {
+      if (step.do === 'chmod') await chmodEntry(place, step, step.from)
+      else if (step.do === 'put') await rename(place, staging.place('new', step.slot))
+      else await rename(staging.place('old', step.slot), place)
     })
   }
-  await rm(planPlace(staging))
 }
 
-/** Undoes what a killed process left half-done in this directory. */
-export async function recover(target: TargetDirectory): Promise<void> {
-  for (const name of await readdir(target.own(''))) {
-    const match = namePattern.exec(name)
-    if (!match) continue
-    const { uid } = await lstat(target.own(name))
-    if (uid !== process.geteuid?.()) continue
-    const [, pid, startTicks] = match.map(Number)
-    if (identify(pid ?? 0)?.startTicks === startTicks) throw busy(target)
-    const staging = { target, name }
-    const plan = await readFile(planPlace(staging), 'utf8').catch(() => null)
-    if (plan !== null) await undo(staging, JSON.parse(plan) as Step[])
-    await closeStaging(staging)
-  }
+async function atStep(
+  { target, name }: Staging,
+  { path }: Step,
+  work: (place: Buffer) => Promise<void>,
+): Promise<void> {
+  if (namesOf(path)[0] === name) throw new BackendError(`a step would change ${quote(path)} itself`)
+  await target.at(path, work)
+  await target.forget(path)
 }
 
-function busy(target: TargetDirectory): ConflictError {
-  return new ConflictError(`another apply is at work in ${quote(target.path)}`, {
-    remedy: 'wait until it has ended',
-  })
+/** Never the target of a symlink, nor another file that has come in its place. */
+async function chmodEntry(place: Buffer, step: { inode: string }, mode: number): Promise<void> {
+  await using entry = await holdEntry(place)
+  const { ino } = await entry.stat({ bigint: true })
+  if (String(ino) === step.inode) await chmod(`/proc/self/fd/${entry.fd}`, mode)
 }
 
-/** Never the target of a symlink: the entry itself is held, and changed through what holds it. */
-async function chmodEntry(place: Buffer, mode: number): Promise<void> {
-  await using entry = await open(place, O_PATH_NOFOLLOW)
-  await chmod(`/proc/self/fd/${entry.fd}`, mode)
-}
-
-async function isThere(place: string): Promise<boolean> {
-  return lstat(place).then(
+async function isThere(place: Buffer): Promise<boolean> {
+  return await lstat(place).then(
     () => true,
     () => false,
   )

@@ -9,7 +9,7 @@ interface Spec {
   readonly workdir: string
 }
 
-const withoutMeaning = new Set(['character-device', 'block-device', 'socket'])
+const withoutMeaning = new Set(['character-device', 'block-device', 'socket', 'fifo'])
 
 /** The changes below the working directory, each with what the target has in its place. */
 export async function placeChanges(
@@ -57,13 +57,14 @@ async function comparison(
     before: await files.digests(from, paths('before')),
     after: await files.digests(to, paths('after')),
   }
-  const here = new Map<string, string>()
-  for (const { path, change } of new Set([...sides.before, ...sides.after])) {
-    here.set(change.path, await directory.digest(path))
+  const here = new Map<string, string | null>()
+  for (const { path, change, state } of new Set([...sides.before, ...sides.after])) {
+    if (state.state !== 'present') continue
+    here.set(change.path, await directory.digest(path, state.sizeBytes))
   }
   return (path) => {
     const digest = here.get(path)
-    if (digest === undefined) return 'other'
+    if (digest === undefined || digest === null) return 'other'
     if (known.after.get(path) === digest) return 'after'
     return known.before.get(path) === digest ? 'before' : 'other'
   }

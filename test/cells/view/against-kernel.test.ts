@@ -36,8 +36,9 @@ function build(lab: OverlayLab, { base, trunk, a, b }: History): [NativeView, Na
 }
 
 async function listing(view: NativeView): Promise<string[]> {
-  const entries = await list(view, ['/'])
-  return entries.map(describeEntry).sort()
+  const lines: string[] = []
+  for await (const entry of list(view, ['/'])) lines.push(describeEntry(entry))
+  return lines.sort()
 }
 
 function describeEntry(entry: {

@@ -8,14 +8,19 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { NativeView } from '../../../src/backends/native/view/native-view.ts'
+import type { Step } from '../../../src/engine/apply/plan.ts'
+import { planPath, savePlan } from '../../../src/engine/apply/plan-file.ts'
+import { newStagingName } from '../../../src/engine/apply/staging.ts'
+import { TargetDirectory } from '../../../src/engine/apply/target-directory.ts'
 import { applyChanges } from '../../../src/engine/apply.ts'
-import { ConflictError, ResourceError } from '../../../src/model/errors.ts'
+import { ConflictError, ForkpointError, ResourceError } from '../../../src/model/errors.ts'
 import { readTree } from './kernel-tree.ts'
 import { labFiles } from './lab-files.ts'
 import { OverlayLab, whyNoLayers } from './overlay-lab.ts'
@@ -49,11 +54,13 @@ describe.skipIf(whyNoLayers !== null)('apply', () => {
         const view = lab.grow(base, (root) => doAll(join(root, 'w'), after))
         const target = checkout(lab, base)
         const spec = { from: base, to: view, workdir: '/w' }
-        await applyChanges(labFiles(lab), spec, target)
+        await applyChanges(lab.store, labFiles(lab), spec, target)
         const inside = lab.show(view, (root) => readTree(join(root, 'w')))
         expect(essence(readTree(target))).toEqual(essence(inside))
         // Once more is no change, and no conflict.
-        expect(await applyChanges(labFiles(lab), spec, target)).toMatchObject({ changes: [] })
+        expect(await applyChanges(lab.store, labFiles(lab), spec, target)).toMatchObject({
+          changes: [],
+        })
       }),
       { interruptAfterTimeLimit: budgetMs, markInterruptAsFailure: false, numRuns: 10_000 },
     )
@@ -75,13 +82,13 @@ describe.skipIf(whyNoLayers !== null)('apply', () => {
     writeFileSync(join(target, 'src/unknown'), 'mine')
     const before = readTree(target)
     const spec = { from: base, to: view, workdir: '/w' }
-    const plan = await applyChanges(labFiles(lab), spec, target, { mode: 'plan' })
+    const plan = await applyChanges(lab.store, labFiles(lab), spec, target, { mode: 'plan' })
     expect(plan.conflicts).toEqual([
       { path: 'a', reason: 'changed' },
       { path: 'new', reason: 'exists' },
       { path: 'src/unknown', reason: 'unknown' },
     ])
-    const run = applyChanges(labFiles(lab), spec, target)
+    const run = applyChanges(lab.store, labFiles(lab), spec, target)
     await expect(run).rejects.toMatchObject({
       name: 'ConflictError',
       detail: { conflicts: plan.conflicts },
@@ -99,7 +106,7 @@ describe.skipIf(whyNoLayers !== null)('apply', () => {
     rmSync(join(target, 'src'), { recursive: true })
     symlinkSync(elsewhere, join(target, 'src'))
     const spec = { from: base, to: view, workdir: '/w' }
-    await expect(applyChanges(labFiles(lab), spec, target)).rejects.toThrow('blocked')
+    await expect(applyChanges(lab.store, labFiles(lab), spec, target)).rejects.toThrow('blocked')
     expect(readFileSync(join(elsewhere, 'c'), 'utf8')).toBe('src/c')
   })
 
@@ -113,7 +120,7 @@ describe.skipIf(whyNoLayers !== null)('apply', () => {
     const target = checkout(lab, base)
     execFileSync('chown', ['7:8', join(target, 'a')])
     chmodSync(join(target, 'a'), 0o640)
-    await applyChanges(labFiles(lab), { from: base, to: view, workdir: '/w' }, target)
+    await applyChanges(lab.store, labFiles(lab), { from: base, to: view, workdir: '/w' }, target)
     expect(statSync(join(target, 'a'))).toMatchObject({ uid: 7, gid: 8, mode: 0o100640 })
     expect(statSync(join(target, 'b')).mode & 0o777).toBe(0o755)
   })
@@ -128,7 +135,12 @@ describe.skipIf(whyNoLayers !== null)('apply', () => {
     await lab.mountedAsync('size=1m', 'tmpfs', async (target) => {
       execFileSync('cp', ['-a', `${base.layers[0]?.path}/w/.`, target])
       const before = readTree(target)
-      const run = applyChanges(labFiles(lab), { from: base, to: view, workdir: '/w' }, target)
+      const run = applyChanges(
+        lab.store,
+        labFiles(lab),
+        { from: base, to: view, workdir: '/w' },
+        target,
+      )
       await expect(run).rejects.toThrow(ResourceError)
       expect(readTree(target)).toEqual(before)
     })
@@ -153,12 +165,14 @@ describe.skipIf(whyNoLayers !== null)('apply', () => {
     execFileSync('mount', ['--bind', point, point])
     execFileSync('mount', ['-o', 'remount,bind,ro', point])
     try {
-      await expect(applyChanges(labFiles(lab), spec, target)).rejects.toThrow(ConflictError)
+      await expect(applyChanges(lab.store, labFiles(lab), spec, target)).rejects.toThrow(
+        ConflictError,
+      )
       expect(readTree(target)).toEqual(before)
     } finally {
       execFileSync('umount', [point])
     }
-    await applyChanges(labFiles(lab), spec, target)
+    await applyChanges(lab.store, labFiles(lab), spec, target)
     expect(readFileSync(join(target, 'b/in'), 'utf8')).toBe('new')
     expect(readdirSync(target).filter((name) => name.startsWith('.'))).toEqual([])
   })
@@ -169,27 +183,102 @@ describe.skipIf(whyNoLayers !== null)('apply', () => {
     const view = lab.grow(base, (root) => writeFileSync(join(root, 'w/a'), 'theirs'))
     const target = checkout(lab, base)
     const before = readTree(target)
-    // As after the steps of keeping and replacing `a` and taking `b` away, with a `put` to come.
-    const stage = join(target, '.forkpoint-apply-1-1-0123456789abcdef')
-    mkdirSync(join(stage, 'old'), { recursive: true })
-    mkdirSync(join(stage, 'new'))
-    const steps = [
-      { do: 'away', path: 'b', slot: 1 },
-      { do: 'keep', path: 'a', slot: 0 },
-      { do: 'put', path: 'a', slot: 0 },
-      { do: 'put', path: 'later', slot: 2 },
-    ]
-    execFileSync('mv', [join(target, 'a'), join(stage, 'old/0')])
-    execFileSync('mv', [join(target, 'b'), join(stage, 'old/1')])
-    writeFileSync(join(target, 'a'), 'half-applied')
-    writeFileSync(join(stage, 'new/2'), 'never put')
-    writeFileSync(join(stage, 'plan.json'), JSON.stringify(steps))
+    const { stage } = await interrupt(lab, target)
     const spec = { from: base, to: view, workdir: '/w' }
-    await applyChanges(labFiles(lab), spec, target, { mode: 'plan' })
+    await applyChanges(lab.store, labFiles(lab), spec, target, { mode: 'plan' })
     expect(existsSync(stage)).toBe(false)
+    expect(readTree(target)).toEqual(before)
+    expect(lab.store.journal.open()).toEqual([])
+    expect(readdirSync(join(lab.dir, 'applies'))).toEqual([])
+  })
+
+  test.each([
+    ['a pipe', instead((plan) => execFileSync('mkfifo', [plan]))],
+    ['a device', instead((plan) => execFileSync('mknod', [plan, 'c', '1', '5']))],
+    ['a symlink', instead((plan) => symlinkSync('/dev/zero', plan))],
+    ['cut short', (plan: string) => truncateSync(plan, 30)],
+    ['made of steps that lead out', edit('"path":"a"', '"path":"../victim"')],
+    ['made of an absolute path', edit('"path":"a"', '"path":"/etc/passwd"')],
+    ['writable by others', (plan: string) => chmodSync(plan, 0o666)],
+    ['for another directory', edit(/"target":"\d+"/, '"target":"1"')],
+    ['for another stage', edit(/"staging":"\d+"/, '"staging":"1"')],
+  ])('a plan that is %s is an error, and is not carried out', async (_, spoil) => {
+    using lab = new OverlayLab()
+    const base = workspace(lab)
+    const view = lab.grow(base, (root) => writeFileSync(join(root, 'w/a'), 'theirs'))
+    const target = checkout(lab, base)
+    const { plan } = await interrupt(lab, target)
+    spoil(plan)
+    const after = readTree(target)
+    const spec = { from: base, to: view, workdir: '/w' }
+    const run = applyChanges(lab.store, labFiles(lab), spec, target)
+    await expect(run).rejects.toBeInstanceOf(ForkpointError)
+    expect(readTree(target)).toEqual(after)
+    // Whoever looked into it and removed it is not held up any longer.
+    rmSync(plan)
+    await applyChanges(lab.store, labFiles(lab), spec, target, { mode: 'plan' })
+    expect(lab.store.journal.open()).toEqual([])
+  })
+
+  test('a file that becomes a symlink while it is copied changes nothing on the host', async () => {
+    using lab = new OverlayLab()
+    const base = workspace(lab)
+    const view = lab.grow(base, (root) => writeFileSync(join(root, 'w/a'), 'theirs'))
+    const target = checkout(lab, base)
+    const victim = join(lab.directory('victim'), 'file')
+    writeFileSync(victim, 'of the host', { mode: 0o600 })
+    const files = labFiles(lab)
+    const hostile: typeof files = {
+      ...files,
+      copyOut: (...args) => {
+        const file = join(view.layers[0]?.path ?? '', 'w/a')
+        rmSync(file)
+        symlinkSync(victim, file)
+        return files.copyOut(...args)
+      },
+    }
+    const before = readTree(target)
+    const run = applyChanges(lab.store, hostile, { from: base, to: view, workdir: '/w' }, target)
+    await expect(run).rejects.toThrow('changed inside')
+    expect(statSync(victim).mode & 0o7777).toBe(0o600)
     expect(readTree(target)).toEqual(before)
   })
 })
+
+function instead(make: (plan: string) => unknown): (plan: string) => void {
+  return (plan) => {
+    rmSync(plan)
+    make(plan)
+  }
+}
+
+function edit(from: string | RegExp, to: string): (plan: string) => void {
+  return (plan) => writeFileSync(plan, readFileSync(plan, 'utf8').replace(from, to))
+}
+
+/** As if killed after keeping and replacing `a` and taking `b` away, with a `put` to come. */
+async function interrupt(lab: OverlayLab, target: string) {
+  await using directory = await TargetDirectory.open(target)
+  const name = newStagingName()
+  const facts = { target, staging: name, ...directory.identity }
+  const { id } = lab.store.journal.begin('apply', null, facts)
+  const stage = join(target, name)
+  mkdirSync(join(stage, 'old'), { recursive: true })
+  mkdirSync(join(stage, 'new'))
+  const steps: Step[] = [
+    { do: 'away', path: 'b', slot: 1 },
+    { do: 'keep', path: 'a', slot: 0 },
+    { do: 'put', path: 'a', slot: 0 },
+    { do: 'put', path: 'later', slot: 2 },
+  ]
+  const inodes = { target: directory.identity.inode, staging: String(statSync(stage).ino) }
+  await savePlan(lab.dir, id, { inodes, steps })
+  execFileSync('mv', [join(target, 'a'), join(stage, 'old/0')])
+  execFileSync('mv', [join(target, 'b'), join(stage, 'old/1')])
+  writeFileSync(join(target, 'a'), 'half-applied')
+  writeFileSync(join(stage, 'new/2'), 'never put')
+  return { stage, plan: planPath(lab.dir, id) }
+}
 
 /** What apply promises to carry over: not owners, which are the host's, and no set-id bits. */
 function essence(tree: ReturnType<typeof readTree>) {

@@ -44,8 +44,6 @@ describe.skipIf(whyNoLayers !== null)('export', () => {
     const view = project(lab)
     const target = join(lab.dir, 'out')
     const report = await exportFiles(labFiles(lab), { view, workdir: '/w' }, target)
-    // The pipe has no content to compare.
-    rmSync(join(target, 'pipe'))
     const inside = lab.show(view, (root) => {
       const copy = lab.directory('copy')
       execFileSync('cp', ['-a', `${root}/w/.`, copy])
@@ -55,7 +53,7 @@ describe.skipIf(whyNoLayers !== null)('export', () => {
     expect(describeTree(target).slice(1)).toEqual(inside)
     expect(statSync(join(target, 'holes')).blocks).toBeLessThan(100)
     expect(statSync(join(target, 'src/new')).ino).toBe(statSync(join(target, 'src/same')).ino)
-    expect(report).toMatchObject({ entries: 8, leftOut: [] })
+    expect(report).toMatchObject({ entries: 7, leftOut: ['/w/pipe'] })
   })
 
   test('of paths keeps their places below the directory', async () => {

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Layer } from '../../../src/backends/native/cell.ts'
 import { type NativeView, viewOf } from '../../../src/backends/native/view/native-view.ts'
+import { openStore, type Store } from '../../../src/store/open-store.ts'
 
 const program = join(import.meta.dirname, '../../../native/build/cell')
 
@@ -19,6 +20,7 @@ export const ids = { base: 0, count: 2 ** 31 }
 /** Layers made the way environments make them: by working on a mounted overlay. */
 export class OverlayLab implements Disposable {
   readonly dir: string
+  readonly store: Store
   readonly #mounts: string[] = []
   #count = 0
 
@@ -26,6 +28,7 @@ export class OverlayLab implements Disposable {
     const home = process.env.FORKPOINT_HOME
     if (home === undefined) throw new Error('no FORKPOINT_HOME; run the tests with vitest')
     this.dir = mkdtempSync(join(home, 'layers-'))
+    this.store = openStore(this.dir)
   }
 
   directory(name = 'dir'): string {
@@ -88,6 +91,7 @@ export class OverlayLab implements Disposable {
   }
 
   [Symbol.dispose](): void {
+    this.store.close()
     for (const point of this.#mounts.toReversed()) spawnSync('umount', ['-l', point])
     rmSync(this.dir, { recursive: true, force: true })
   }

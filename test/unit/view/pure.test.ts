@@ -8,13 +8,9 @@ import {
 } from '../../../src/backends/native/view/candidates.ts'
 import { classify } from '../../../src/backends/native/view/classify.ts'
 import { parseBlocks } from '../../../src/backends/native/view/contents.ts'
+import { coverOf } from '../../../src/backends/native/view/cover.ts'
 import { patchName } from '../../../src/backends/native/view/patch-name.ts'
-import {
-  ancestors,
-  isBelow,
-  outermost,
-  parseInsidePath,
-} from '../../../src/backends/native/view/paths.ts'
+import { isBelow, outermost, parseInsidePath } from '../../../src/backends/native/view/paths.ts'
 import { parseRecords, toFileEntry } from '../../../src/backends/native/view/records.ts'
 import { findRenames } from '../../../src/backends/native/view/renames.ts'
 import type { FileChange, FileEntry } from '../../../src/model/file-change.ts'
@@ -102,9 +98,21 @@ describe('paths', () => {
       fc.property(fc.array(path), (paths) => {
         const kept = outermost(paths)
         for (const each of paths) expect(kept.some((above) => isBelow(each, above))).toBe(true)
-        for (const each of kept) expect(ancestors(each).some((up) => kept.includes(up))).toBe(false)
+        for (const each of kept) expect(kept.filter((up) => isBelow(each, up))).toEqual([each])
       }),
     )
+  })
+
+  test('are covered by the one of several that they are, or lie below', () => {
+    fc.assert(
+      fc.property(fc.array(path), path, (paths, probe) => {
+        const cover = coverOf(paths)(probe)
+        expect(cover !== undefined).toBe(paths.some((above) => isBelow(probe, above)))
+        if (cover !== undefined) expect(isBelow(probe, cover)).toBe(true)
+      }),
+    )
+    expect(coverOf(['/a-b', '/a'])('/a/b')).toBe('/a')
+    expect(coverOf(['/'])('/a')).toBe('/')
   })
 
   test('inside are absolute and without ..', () => {
@@ -127,7 +135,7 @@ describe('paths', () => {
     fc.assert(
       fc.property(fc.array(path), fc.array(path), path, (a, b, probe) => {
         const hides = (by: string[]) => by.some((above) => isBelow(probe, above))
-        const covered = uncoveredPaths(new Set(a), new Set(b)).some((up) => isBelow(probe, up))
+        const covered = uncoveredPaths(a, b).some((up) => isBelow(probe, up))
         if (hides(a) !== hides(b)) expect(covered).toBe(true)
         if (!hides(a) && !hides(b)) expect(covered).toBe(false)
       }),

@@ -1,5 +1,6 @@
 import type { Layer } from '../cell.ts'
-import { ancestors, isBelow, outermost } from './paths.ts'
+import { coverOf } from './cover.ts'
+import { isBelow, outermost } from './paths.ts'
 import type { LayerEntry } from './records.ts'
 
 /** Two stacks of layers without what lies under both. */
@@ -23,22 +24,20 @@ export function splitLayers(a: readonly Layer[], b: readonly Layer[]): Differenc
   }
 }
 
-/** Paths where one side's own layers hide what the common ones hold, and all that is below. */
-export function hidingPaths(entries: readonly LayerEntry[]): Set<string> {
-  const hiding = entries.filter((entry) => entry.type !== 'directory' || entry.opaque)
-  return new Set(hiding.map((entry) => entry.path))
+/** Whether a layer's entry hides what the common ones hold at its path, and all that is below. */
+export function isHiding({ type, opaque }: Pick<LayerEntry, 'type' | 'opaque'>): boolean {
+  return type !== 'directory' || opaque
 }
 
 /**
  * Where the common layers show through on one side only. Everything below has to be looked at on
  * both sides, although no layer that differs names it: a directory is deleted by one whiteout.
  */
-export function uncoveredPaths(a: ReadonlySet<string>, b: ReadonlySet<string>): string[] {
-  const hidden = (path: string, by: ReadonlySet<string>) =>
-    by.has(path) || ancestors(path).some((above) => by.has(above))
-  const onlyInA = [...a].filter((path) => !hidden(path, b))
-  const onlyInB = [...b].filter((path) => !hidden(path, a))
-  return outermost([...onlyInA, ...onlyInB])
+export function uncoveredPaths(a: readonly string[], b: readonly string[]): string[] {
+  const [hiddenByA, hiddenByB] = [coverOf(a), coverOf(b)]
+  const onlyInA = a.filter((path) => hiddenByB(path) === undefined)
+  const onlyInB = b.filter((path) => hiddenByA(path) === undefined)
+  return outermost(onlyInA.concat(onlyInB))
 }
 
 /** The parts of `roots` that lie below one of `filters`, and of `filters` that lie below a root. */

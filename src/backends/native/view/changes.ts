@@ -1,15 +1,19 @@
 import type { FileChange, FileEntry } from '../../../model/file-change.ts'
 import type { ChangesOptions } from '../../backend.ts'
 import type { Layer } from '../cell.ts'
-import { hidingPaths, restrict, splitLayers, uncoveredPaths } from './candidates.ts'
+import { Budget } from './budget.ts'
+import { isHiding, restrict, splitLayers, uncoveredPaths } from './candidates.ts'
 import { classify } from './classify.ts'
 import { digests, sameContent } from './contents.ts'
 import { list, lookup, scanLayer } from './entries.ts'
 import { type IdRange, type NativeView, viewOf } from './native-view.ts'
-import { byText, isBelow, isInternal, parseInsidePath } from './paths.ts'
+import { byText, isBelow, isInternal, parseInsidePath, treeKey } from './paths.ts'
 import { type LayerEntry, toFileEntry } from './records.ts'
-import { findRenames, renameCandidates } from './renames.ts'
+import { findRenames, isAddedFile, isDeletedFile, renameCandidates } from './renames.ts'
 import { countVanished, vanishedDirectories } from './vanished.ts'
+
+/** Paths looked at together: what both sides say of them is in memory. */
+const batchSize = 16_384
 
 /**
  * What became of the files of `a` in `b`, sorted by path. Only layers that are not under both are
@@ -22,32 +26,73 @@ export async function changesBetween(
 ): Promise<FileChange[]> {
   const filters = options.paths?.map(parseInsidePath) ?? null
   const paths = await candidates(a, b, filters)
-  const pairs = await lookUpBoth(a, b, paths)
-  const all = await compare(a, b, pairs, options.ids)
+  const known = new Identities()
+  const all: FileChange[] = []
+  for (let at = 0; at < paths.length; at += batchSize) {
+    const pairs = await lookUpBoth(a, b, paths.slice(at, at + batchSize))
+    const changes = await compare(a, b, pairs, options.ids)
+    if (options.renames !== 'ignored') known.remember(a, b, pairs, changes)
+    for (const change of changes) all.push(change)
+  }
   const vanished = vanishedDirectories(all)
-  const moved = options.renames === 'ignored' ? all : await withRenames(a, b, all, pairs)
-  return options.deletions === 'listed' ? moved : countVanished(moved, vanished)
+  const moved = options.renames === 'ignored' ? all : await withRenames(a, b, all, known)
+  const shown = options.deletions === 'listed' ? moved : countVanished(moved, vanished)
+  return shown.sort((one, other) => byText(one.path, other.path))
 }
 
-/** Every path that may differ. */
+/** Every path that may differ, each once, in the order of the tree. */
 async function candidates(
   a: NativeView,
   b: NativeView,
   filters: readonly string[] | null,
 ): Promise<string[]> {
   const layers = splitLayers(a.layers, b.layers)
-  const [inA, inB] = await Promise.all([scanAll(layers.a), scanAll(layers.b)])
-  const uncovered = uncoveredPaths(hidingPaths(inA), hidingPaths(inB))
-  const below = await list(viewOf(layers.common), restrict(uncovered, filters))
-  const paths = new Set<string>()
-  for (const entries of [inA, inB, below]) for (const { path } of entries) paths.add(path)
-  const wanted = (path: string) =>
-    !isInternal(path) && (filters === null || filters.some((filter) => isBelow(path, filter)))
-  return [...paths].filter(wanted).sort(byText)
+  const found = new Found(filters)
+  const [inA, inB] = [await found.scan(layers.a), await found.scan(layers.b)]
+  const roots = restrict(uncoveredPaths(inA, inB), filters)
+  for await (const { path } of list(viewOf(layers.common), roots)) found.add(path)
+  return found.sorted()
 }
 
-async function scanAll(layers: readonly Layer[]): Promise<LayerEntry[]> {
-  return (await Promise.all(layers.map(scanLayer))).flat()
+/** The paths that came up, as far as they are wanted. */
+class Found {
+  readonly #filters: readonly string[] | null
+  readonly #budget = new Budget('comparing files')
+  #paths: string[] = []
+
+  constructor(filters: readonly string[] | null) {
+    this.#filters = filters
+  }
+
+  /** Adds all that these layers hold; returns where they hide what is below them. */
+  async scan(layers: readonly Layer[]): Promise<string[]> {
+    const hiding: string[] = []
+    for (const layer of layers) {
+      for await (const entry of scanLayer(layer)) {
+        this.add(entry.path)
+        if (isHiding(entry) && this.#isOnTheWay(entry.path)) hiding.push(entry.path)
+      }
+    }
+    return hiding
+  }
+
+  add(path: string): void {
+    const isAsked = this.#filters?.some((filter) => isBelow(path, filter)) ?? true
+    if (!isAsked || isInternal(path)) return
+    this.#budget.spend(path)
+    this.#paths.push(path)
+  }
+
+  sorted(): string[] {
+    const keyed = this.#paths.map((path) => ({ path, key: treeKey(path) }))
+    this.#paths = []
+    keyed.sort((one, other) => byText(one.key, other.key))
+    return keyed.filter(({ path }, at) => path !== keyed[at - 1]?.path).map(({ path }) => path)
+  }
+
+  #isOnTheWay(path: string): boolean {
+    return this.#filters?.some((each) => isBelow(path, each) || isBelow(each, path)) ?? true
+  }
 }
 
 interface Pair {
@@ -104,18 +149,35 @@ function inside(view: NativeView, entry: LayerEntry | null, ids: IdRange): FileE
   return layer ? toFileEntry(entry, layer, ids) : null
 }
 
+/** Which file each path that came or went is: the same one may have a name on each side. */
+class Identities {
+  readonly a = new Map<string, string>()
+  readonly b = new Map<string, string>()
+
+  remember(
+    a: NativeView,
+    b: NativeView,
+    pairs: readonly Pair[],
+    changes: readonly FileChange[],
+  ): void {
+    const entries = new Map(pairs.map((pair) => [pair.path, pair]))
+    for (const change of changes) {
+      const { before, after } = entries.get(change.path) ?? {}
+      if (before && isDeletedFile(change)) this.a.set(change.path, identity(a, before))
+      if (after && isAddedFile(change)) this.b.set(change.path, identity(b, after))
+    }
+  }
+}
+
 /** First by the file itself, where it has a name on each side; then by what is in it. */
 async function withRenames(
   a: NativeView,
   b: NativeView,
   changes: readonly FileChange[],
-  pairs: readonly Pair[],
+  known: Identities,
 ): Promise<FileChange[]> {
-  const files = {
-    a: new Map(pairs.flatMap(({ path, before }) => (before ? [[path, identity(a, before)]] : []))),
-    b: new Map(pairs.flatMap(({ path, after }) => (after ? [[path, identity(b, after)]] : []))),
-  }
-  const linked = findRenames(changes, (side, path) => files[side].get(path) ?? null)
+  if (known.a.size === 0 || known.b.size === 0) return [...changes]
+  const linked = findRenames(changes, (side, path) => known[side].get(path) ?? null)
   const paths = renameCandidates(linked)
   const [inA, inB] = await Promise.all([digests(a, paths.a), digests(b, paths.b)])
   const hashes = { a: inA, b: inB }

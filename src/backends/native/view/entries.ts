@@ -5,12 +5,9 @@ import { relative } from './paths.ts'
 import { type LayerEntry, parseRecords } from './records.ts'
 import { viewCommand } from './view-command.ts'
 
-/** Everything that one layer holds, whiteouts included. */
-export async function scanLayer(layer: Layer): Promise<LayerEntry[]> {
-  const output = viewCommand('reading a layer', ['scan', layer.path])
-  const entries: LayerEntry[] = []
-  for await (const entry of parseRecords(output)) if (entry) entries.push(entry)
-  return entries
+/** Everything that one layer holds, whiteouts included, as it comes. */
+export function scanLayer(layer: Layer): AsyncGenerator<LayerEntry> {
+  return present(viewCommand('reading a layer', ['scan', layer.path]))
 }
 
 /** What each path is, null where there is nothing; sorted paths are fast. */
@@ -27,15 +24,16 @@ export async function lookup(
   return entries
 }
 
-/** Each of these paths that is there, and everything below it. */
-export async function list(view: NativeView, paths: readonly string[]): Promise<LayerEntry[]> {
-  if (paths.length === 0 || view.layers.length === 0) return []
-  const output = viewCommand(
-    'listing files',
-    ['list', ...layerArguments(view)],
-    paths.map(relative),
-  )
-  const entries: LayerEntry[] = []
-  for await (const entry of parseRecords(output)) if (entry) entries.push(entry)
-  return entries
+/** Each of these paths that is there, and everything below it, as it comes. */
+export async function* list(
+  view: NativeView,
+  paths: readonly string[],
+): AsyncGenerator<LayerEntry> {
+  if (paths.length === 0 || view.layers.length === 0) return
+  const args = ['list', ...layerArguments(view)]
+  yield* present(viewCommand('listing files', args, paths.map(relative)))
+}
+
+async function* present(output: AsyncIterable<Buffer>): AsyncGenerator<LayerEntry> {
+  for await (const entry of parseRecords(output)) if (entry) yield entry
 }

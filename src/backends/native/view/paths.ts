@@ -28,19 +28,32 @@ export function relative(path: string): string {
   return path.slice(1)
 }
 
-/** Without the paths that lie below another one of the list. */
-export function outermost(paths: Iterable<string>): string[] {
-  const all = new Set(paths)
-  return [...all].filter((path) => !ancestors(path).some((above) => all.has(above)))
+/**
+ * The path as it sorts in a tree: what is below a directory follows it at once. Components are told
+ * apart by NUL, which comes before every character of a name.
+ */
+export function treeKey(path: string): string {
+  return path.slice(1).replaceAll('/', '\0')
 }
 
-/** From the nearest up; the root is not among them. */
-export function ancestors(path: string): string[] {
-  const found: string[] = []
-  for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {
-    found.push(path.slice(0, end))
+/** Without the paths that lie below another one of the list; in the order of the tree. */
+export function outermost(paths: Iterable<string>): string[] {
+  const kept: string[] = []
+  for (const key of Array.from(paths, treeKey).sort()) {
+    const last = kept.at(-1)
+    if (last === undefined || !isAtOrUnder(key, last)) kept.push(key)
   }
-  return found
+  return kept.map(pathOf)
+}
+
+function pathOf(key: string): string {
+  return `/${key.replaceAll('\0', '/')}`
+}
+
+/** Of two keys. */
+export function isAtOrUnder(key: string, above: string): boolean {
+  if (above === '') return true
+  return key.startsWith(above) && (key.length === above.length || key[above.length] === '\0')
 }
 
 /** By UTF-16 unit: the same order everywhere, whatever the locale. */

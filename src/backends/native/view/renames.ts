@@ -52,10 +52,10 @@ function uniqueBy(
   return found
 }
 
-function isDeletedFile({ kind, before }: FileChange): boolean {
+export function isDeletedFile({ kind, before }: FileChange): boolean {
   return kind === 'deleted' && before?.type === 'file' && before.sizeBytes > 0
 }
 
-function isAddedFile({ kind, after }: FileChange): boolean {
+export function isAddedFile({ kind, after }: FileChange): boolean {
   return kind === 'added' && after?.type === 'file' && after.sizeBytes > 0
 }

@@ -1,5 +1,5 @@
 import type { FileChange } from '../../../model/file-change.ts'
-import { ancestors } from './paths.ts'
+import { coverOf } from './cover.ts'
 
 /** What was below directories that are gone. */
 export interface Vanished {
@@ -9,14 +9,14 @@ export interface Vanished {
 
 /** The outermost directories that are gone, or something else now, and what they held. */
 export function vanishedDirectories(changes: readonly FileChange[]): Map<string, Vanished> {
-  const gone = new Set(
+  const gone = coverOf(
     changes
       .filter(({ before, after }) => before?.type === 'directory' && after?.type !== 'directory')
       .map(({ path }) => path),
   )
   const held = new Map<string, Vanished>()
   for (const { path, before } of changes) {
-    const root = [path, ...ancestors(path)].findLast((above) => gone.has(above))
+    const root = gone(path)
     if (root === undefined || before === null) continue
     const { contents, bytes } = held.get(root) ?? { contents: 0, bytes: 0 }
     held.set(root, {
@@ -32,13 +32,15 @@ export function countVanished(
   changes: readonly FileChange[],
   vanished: ReadonlyMap<string, Vanished>,
 ): FileChange[] {
+  if (vanished.size === 0) return [...changes]
+  const cover = coverOf(vanished.keys())
   return changes.flatMap((change) => {
     const held = vanished.get(change.path)
     if (held) {
       const sizeDelta = (change.after?.sizeBytes ?? 0) - held.bytes
       return [{ ...change, contents: held.contents, sizeDelta }]
     }
-    const isInside = ancestors(change.path).some((above) => vanished.has(above))
+    const isInside = cover(change.path) !== undefined
     return isInside && change.kind === 'deleted' ? [] : [change]
   })
 }

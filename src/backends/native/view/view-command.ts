@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { Readable } from 'node:stream'
 import { textToBytes } from '../../../agent/byte-text.ts'
+import { printable } from '../../../agent/failures.ts'
 import { BackendError } from '../../../model/errors.ts'
 import { nativeProgram } from '../native-program.ts'
 
@@ -22,7 +23,7 @@ export async function* viewCommand(
   closed.catch(() => {})
   let complaint = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    complaint = (complaint + text).slice(-longestComplaint)
+    complaint = (complaint + text).slice(0, longestComplaint)
   })
   // A command that failed reads no further; why it did is on its stderr.
   child.stdin.on('error', () => {})
@@ -31,7 +32,9 @@ export async function* viewCommand(
     for await (const chunk of child.stdout) yield chunk
     const [exitCode, signal] = (await closed) as [number | null, NodeJS.Signals | null]
     if (exitCode === 0) return
-    throw new BackendError(`${doing} failed: ${complaint.trim() || `cell ended with ${signal}`}`, {
+    // Names in it were chosen inside.
+    const why = printable(complaint.trim()) || `cell ended with ${signal}`
+    throw new BackendError(`${doing} failed: ${why}`, {
       detail: { program: 'cell', command: args[0], exitCode, signal },
     })
   } finally {
