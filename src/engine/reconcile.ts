@@ -61,7 +61,7 @@ async function recover(
     using lease = leases.tryAcquire(`env:${id}`, `recovering ${kind}`)
     return lease ? await recoverEnvironment(engine, id) : null
   }
-  if (kind === 'apply') return await recoverApply(engine.store, operation)
+  if (kind === 'apply') return (await recoverApply(engine.store, operation)) ? [] : null
   using squashing = kind === 'squash' ? leases.tryAcquire(squashLease, 'recovering squash') : null
   if (squashing === undefined || journal.claim(operation) === undefined) return null
   try {
