@@ -91,13 +91,13 @@ struct criu {
   pid_t pid;
   int socket;
   int process; /* a descriptor that becomes readable when it ends */
-  int loaded;  /* has its end when CRIU is in its jail */
+  int jailed;  /* a byte comes when it is in its jail, and the end if it did not get there */
 };
 
 static struct criu start_criu(const struct spec *spec, char **program) {
-  int ends[2], loaded[2];
+  int ends[2], jailed[2];
   if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends)) die("socketpair", "criu");
-  if (pipe2(loaded, O_CLOEXEC)) die("pipe2", "criu");
+  if (pipe2(jailed, O_CLOEXEC)) die("pipe2", "criu");
   pid_t pid = fork();
   if (pid < 0) die("fork", program[0]);
   if (pid == 0) {
@@ -107,6 +107,7 @@ static struct criu start_criu(const struct spec *spec, char **program) {
     if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
       die("dup2", "/dev/null");
     enter_jail(spec);
+    if (write(jailed[1], "", 1) != 1) die("write", "jailed");
     bound_namespace();
     if (spec->preload && setenv("LD_PRELOAD", spec->preload, 1)) die("setenv", spec->preload);
     /* Otherwise symbols are looked up during the job, in each of its processes anew. */
@@ -126,17 +127,17 @@ static struct criu start_criu(const struct spec *spec, char **program) {
     die("execv", argv[0]);
   }
   close(ends[1]);
-  close(loaded[1]);
+  close(jailed[1]);
   struct criu criu = {
-      .pid = pid, .socket = ends[0], .process = (int)syscall(SYS_pidfd_open, pid, 0), .loaded = loaded[0]};
+      .pid = pid, .socket = ends[0], .process = (int)syscall(SYS_pidfd_open, pid, 0), .jailed = jailed[0]};
   if (criu.process < 0) die("pidfd_open", program[0]);
   return criu;
 }
 
 static struct jail open_jail(const struct criu *criu) {
   char byte;
-  if (read(criu->loaded, &byte, 1) != 0) die("read", "criu");
-  close(criu->loaded);
+  if (read(criu->jailed, &byte, 1) != 1) _exit(1); /* what failed was told */
+  close(criu->jailed);
   return (struct jail){.inside = open_mounts(criu->pid), .outside = open_mounts(getpid())};
 }
 
@@ -356,8 +357,8 @@ int run_worker(const struct spec *prepared, char **program) {
   struct block arguments = read_block(), work = read_block();
   job.spec = *prepared;
   parse_arguments(&job.spec, &arguments);
-  if (!job.spec.images) die_usage("needs --images", NULL);
   struct jail jail = open_jail(&criu);
+  if (!job.spec.images) die_usage("needs --images", NULL);
   for (size_t i = 0; i < job.spec.cgroup_count; i++) show(&jail, job.spec.cgroups[i], 0);
   struct block request = take_block(&work);
   return job.spec.layer_count ? restore(criu, &jail, holders, &request, &work) : dump(criu, &jail, &request);

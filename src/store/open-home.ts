@@ -21,9 +21,9 @@ const kernelTypes = new Set([
  */
 export function openHome(given: string): string {
   const home = resolveHome(given)
-  openClosedDirectory(home, isOfHome)
   requireTrust(given, home, lstatSync(home), 'nobody else')
   if (kernelTypes.has(statfsSync(home).type)) throw unusable(given, `${home} belongs to the kernel`)
+  openClosedDirectory(home, isOfHome)
   return home
 }
 
