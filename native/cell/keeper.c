@@ -260,6 +260,10 @@ static void give_job(const struct request *request) {
 
 static void prepare_workers(const struct request *request) {
   static char *kept;
+  static uint32_t kept_length;
+  bool are_others = kept && (kept_length != request->arguments_length || memcmp(kept, request->arguments, kept_length));
+  if (are_others) dismiss_workers();
+  kept_length = request->arguments_length;
   free(kept);
   free(worker_arguments);
   kept = memcpy(malloc(request->arguments_length + 1), request->arguments, request->arguments_length + 1);
