@@ -29,6 +29,15 @@
 #endif
 
 /* Newer than the headers of some machines; the same number everywhere. */
+#ifndef SYS_quotactl_fd
+#define SYS_quotactl_fd 443
+#endif
+#ifndef SYS_memfd_secret
+#define SYS_memfd_secret 447
+#endif
+#ifndef SYS_set_mempolicy_home_node
+#define SYS_set_mempolicy_home_node 450
+#endif
 #ifndef SYS_cachestat
 #define SYS_cachestat 451
 #endif
