@@ -6,6 +6,7 @@ import { type Fields, need } from './fields.ts'
 import type { Inbox } from './inbox.ts'
 import { listRecords } from './listing.ts'
 import { begunPromptly } from './patience.ts'
+import { ReplayFilter } from './replay-filter.ts'
 import { type ExitStatus, readExitStatus } from './signals.ts'
 import type { AgentStream } from './stream.ts'
 import { MAX_REPLAY_BYTES, Op } from './wire.ts'
@@ -45,6 +46,8 @@ export class TerminalHandle {
   readonly #opened = Promise.withResolvers<Fields>()
   /** Where in the output the replay ends. */
   #replayEnd = 0
+  /** Of the replay that is being read; null when its last sequence was. */
+  #filter: ReplayFilter | null = null
   #resetIsDue = false
 
   constructor(connection: AgentConnection, name: string, fields: Fields, options: CallOptions) {
@@ -79,7 +82,8 @@ export class TerminalHandle {
 
   /**
    * What to show: recent output first, then live output. A viewer too slow to follow is taken
-   * to the present: it gets a terminal reset and recent output again.
+   * to the present: it gets a terminal reset and recent output again. Of recent output there is what
+   * draws: nothing is asked of the terminal, copied to its clipboard or rung a second time.
    */
   async *data(): AsyncGenerator<Buffer, void, undefined> {
     for (;;) {
@@ -89,8 +93,26 @@ export class TerminalHandle {
         yield RESET
       }
       if (chunk === null) return
-      yield chunk
+      const shown = this.#withoutEffects(chunk)
+      if (shown.length > 0) yield shown
     }
+  }
+
+  /** Old output without what does more than draw; live output, and what follows it, as it is. */
+  #withoutEffects(chunk: Buffer): Buffer {
+    if (this.#filter === null) return chunk
+    const startsAt = this.#output.takenBytes - chunk.length
+    const old = Math.max(0, Math.min(chunk.length, this.#replayEnd - startsAt))
+    const parts = [this.#filter.push(chunk.subarray(0, old))]
+    let at = old
+    // A sequence that began in the replay is the replay's to its end.
+    while (at < chunk.length && !this.#filter.isBetweenSequences) {
+      parts.push(this.#filter.push(chunk.subarray(at, at + 1)))
+      at += 1
+    }
+    const isOver = startsAt + at >= this.#replayEnd && this.#filter.isBetweenSequences
+    if (isOver) this.#filter = null
+    return Buffer.concat([...parts, chunk.subarray(at)])
   }
 
   write(data: Buffer | string): Promise<void> {
@@ -128,6 +150,7 @@ export class TerminalHandle {
       this.#resetIsDue = true
     }
     this.#replayEnd = this.#output.receivedBytes + replayBytes
+    this.#filter = new ReplayFilter()
     this.#opened.resolve(event)
   }
 }
