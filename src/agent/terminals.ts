@@ -1,7 +1,8 @@
 import { ByteCollector } from './byte-collector.ts'
 import { envEntries } from './command-spec.ts'
 import type { AgentConnection, CallOptions } from './connection.ts'
-import { protocolError } from './failures.ts'
+import { within } from './deadline.ts'
+import { noAnswer, protocolError } from './failures.ts'
 import { type Fields, need } from './fields.ts'
 import type { Inbox } from './inbox.ts'
 import { listRecords } from './listing.ts'
@@ -33,6 +34,8 @@ export interface TerminalInfo extends TerminalSize {
 /** ESC c, a full reset: makes any emulator forget what a fresh replay is about to repeat. */
 const RESET = Buffer.from('\x1bc')
 const START_IF_MISSING = 1
+/** For the next piece of a replay to come. */
+const REPLAY_MS = 30_000
 
 /** One viewer of a terminal. Viewers see everything, and each may type. */
 export class TerminalHandle {
@@ -133,7 +136,8 @@ export class TerminalHandle {
     await this.#opened.promise
     const replay = new ByteCollector()
     while (this.#output.takenBytes < this.#replayEnd) {
-      const chunk = await this.#output.read()
+      // Announced, so it has to come, where live output may never.
+      const chunk = await within(this.#output.read(), REPLAY_MS, noReplay(this.name), undefined)
       if (chunk === null) break
       replay.add(chunk)
     }
@@ -210,6 +214,10 @@ export async function closeTerminal(
     { op: Op.termClose, name },
     options,
   )
+}
+
+function noReplay(name: string): Error {
+  return noAnswer({ verb: 'show terminal', subject: name }, REPLAY_MS / 1000)
 }
 
 function readInfo(record: Fields): TerminalInfo {
