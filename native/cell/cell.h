@@ -99,6 +99,8 @@ void configure_inside(const struct spec *spec);
 void enter_network(pid_t pid);
 void connect_cell(const struct spec *spec, pid_t pid);
 void delete_link(const char *interface); /* fine if it is not there */
+/* connections.c */
+void forget_connections(const char *address);
 /* restored.c */
 void set_up_network(const struct spec *spec, pid_t pid);
 void set_hostname(const char *hostname, pid_t pid);

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
+#include <linux/if_packet.h>
 #include <linux/netlink.h>
 #include <linux/seccomp.h>
 #include <netinet/in.h>
@@ -28,6 +29,15 @@
 #endif
 
 /* Newer than the headers of some machines; the same number everywhere. */
+#ifndef SYS_quotactl_fd
+#define SYS_quotactl_fd 443
+#endif
+#ifndef SYS_memfd_secret
+#define SYS_memfd_secret 447
+#endif
+#ifndef SYS_set_mempolicy_home_node
+#define SYS_set_mempolicy_home_node 450
+#endif
 #ifndef SYS_cachestat
 #define SYS_cachestat 451
 #endif
@@ -183,6 +193,22 @@ static void refuse_sockets(struct filter *filter, int call) {
   APPEND_FOR(filter, call, part);
 }
 
+/* The memory of these rings is counted by no cgroup, and their code is known for its faults. */
+static void refuse_packet_rings(struct filter *filter) {
+  const struct sock_filter part[] = {
+      LOAD(args[1]),
+      SKIP_IF_EQUAL(SOL_PACKET, 1),
+      ALLOW,
+      LOAD(args[2]),
+      SKIP_IF_EQUAL(PACKET_RX_RING, 3),
+      SKIP_IF_EQUAL(PACKET_TX_RING, 2),
+      SKIP_IF_EQUAL(PACKET_FANOUT, 1),
+      ALLOW,
+      REFUSE(ENOPROTOOPT),
+  };
+  APPEND_FOR(filter, SYS_setsockopt, part);
+}
+
 /* To type for whoever has the terminal, and to have the kernel load a line discipline. */
 static void refuse_terminal_tricks(struct filter *filter) {
   const struct sock_filter part[] = {
@@ -216,6 +242,7 @@ size_t build_syscall_filter(struct sock_filter *code, size_t room) {
   refuse_namespaces(&filter, SYS_unshare, NAMESPACES | CLONE_NEWTIME);
   refuse_sockets(&filter, SYS_socket);
   refuse_sockets(&filter, SYS_socketpair);
+  refuse_packet_rings(&filter);
   refuse_terminal_tricks(&filter);
   refuse_personalities(&filter);
   const struct sock_filter last[] = {ALLOW};

@@ -4,7 +4,7 @@
  *   cell create OPTIONS              prints the agent's host pid
  *   cell keeper                      starts processes and keeps workers ready, see keeper.c
  *   cell connect OPTIONS --pid PID   gives a running cell its network again
- *   cell disconnect INTERFACE        removes the link to an environment
+ *   cell disconnect INTERFACE [ADDRESS…]   removes the link to an environment, and its connections
  *   cell rejoin PID INDEX LAYER…     copies up all names of a changed hard-linked file
  *   cell squash DIRECTORY LAYER…     makes one layer of several, see squash.c
  *   cell whiteouts PATH…             hides these names in the layers below
@@ -190,11 +190,17 @@ static int reconnect(struct spec *spec, int argc, char **argv) {
   return 0;
 }
 
+static int disconnect(const char *interface, char **addresses) {
+  delete_link(interface);
+  for (; *addresses; addresses++) forget_connections(*addresses);
+  return 0;
+}
+
 int main(int argc, char **argv) {
   static struct spec spec;
   const char *command = argc > 1 ? argv[1] : "";
   if (!strcmp(command, "connect")) return reconnect(&spec, argc - 1, argv + 1);
-  if (!strcmp(command, "disconnect") && argc == 3) return delete_link(argv[2]), 0;
+  if (!strcmp(command, "disconnect") && argc > 2) return disconnect(argv[2], argv + 3);
   if (!strcmp(command, "rejoin") && argc > 4) return rejoin_links(argv[2], argv[3], argv + 4), 0;
   if (!strcmp(command, "squash") && argc > 3) return squash(argv[2], argv + 3, (size_t)argc - 3), 0;
   if (!strcmp(command, "whiteouts")) return make_whiteouts(argv + 2), 0;

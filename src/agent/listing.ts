@@ -10,7 +10,7 @@ import { decodeRecords } from './records.ts'
  * entries of so many files take about 100 MB (measured).
  */
 const MAX_LISTED = 250_000
-const MAX_LISTED_BYTES = 64 * 1024 * 1024
+const MAX_LISTED_BYTES = 32 * 1024 * 1024
 
 /** The records of a listing as they come; the reader sets the pace. */
 export async function* eachRecord(

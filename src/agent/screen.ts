@@ -1,4 +1,5 @@
 import type headless from '@xterm/headless'
+import { ResourceError } from '../model/errors.ts'
 import type { AgentConnection, CallOptions } from './connection.ts'
 import { attachTerminal, type TerminalSize } from './terminals.ts'
 
@@ -12,7 +13,12 @@ export interface ScreenText extends TerminalSize {
 }
 
 /** More columns or rows than this are the doing of hostile code, not of a display. */
-const MAX_CELLS_A_SIDE = 2000
+const MAX_COLS = 1000
+const MAX_ROWS = 500
+/** A replay is drawn in slices: a few bytes may ask for as many cells as a screen has. */
+const SLICE_BYTES = 8192
+/** Drawing what programs really write takes milliseconds. */
+const LONGEST_MS = 5000
 
 /** An emulated display that follows a terminal's output. */
 export class Screen implements Disposable {
@@ -26,8 +32,7 @@ export class Screen implements Disposable {
   static async open(size: TerminalSize): Promise<Screen> {
     const { default: emulator } = await import('@xterm/headless')
     const terminal = new emulator.Terminal({
-      cols: clamp(size.cols),
-      rows: clamp(size.rows),
+      ...clamped(size),
       scrollback: 0,
       allowProposedApi: true,
     })
@@ -42,7 +47,8 @@ export class Screen implements Disposable {
   }
 
   resize(size: TerminalSize): void {
-    this.#terminal.resize(clamp(size.cols), clamp(size.rows))
+    const { cols, rows } = clamped(size)
+    this.#terminal.resize(cols, rows)
   }
 
   text(): ScreenText {
@@ -68,7 +74,11 @@ export class Screen implements Disposable {
 /** What is on a display of `size` after `replay`. */
 export async function renderScreen(replay: Buffer, size: TerminalSize): Promise<ScreenText> {
   using screen = await Screen.open(size)
-  await screen.write(replay)
+  const deadline = performance.now() + LONGEST_MS
+  for (let at = 0; at < replay.length; at += SLICE_BYTES) {
+    if (performance.now() > deadline) throw tooMuchToDraw()
+    await screen.write(replay.subarray(at, at + SLICE_BYTES))
+  }
   return screen.text()
 }
 
@@ -87,6 +97,15 @@ export async function readScreen(
   }
 }
 
-function clamp(cells: number): number {
-  return Math.max(1, Math.min(cells, MAX_CELLS_A_SIDE))
+function clamped({ cols, rows }: TerminalSize): TerminalSize {
+  return {
+    cols: Math.max(1, Math.min(cols, MAX_COLS)),
+    rows: Math.max(1, Math.min(rows, MAX_ROWS)),
+  }
+}
+
+function tooMuchToDraw(): ResourceError {
+  return new ResourceError(`the screen takes longer than ${LONGEST_MS} ms to draw`, {
+    remedy: 'close the terminal: what was written to it is made to be slow',
+  })
 }

@@ -1,11 +1,13 @@
 import { ByteCollector } from './byte-collector.ts'
 import { envEntries } from './command-spec.ts'
 import type { AgentConnection, CallOptions } from './connection.ts'
-import { protocolError } from './failures.ts'
+import { within } from './deadline.ts'
+import { noAnswer, protocolError } from './failures.ts'
 import { type Fields, need } from './fields.ts'
 import type { Inbox } from './inbox.ts'
 import { listRecords } from './listing.ts'
 import { begunPromptly } from './patience.ts'
+import { ReplayFilter } from './replay-filter.ts'
 import { type ExitStatus, readExitStatus } from './signals.ts'
 import type { AgentStream } from './stream.ts'
 import { MAX_REPLAY_BYTES, Op } from './wire.ts'
@@ -32,6 +34,8 @@ export interface TerminalInfo extends TerminalSize {
 /** ESC c, a full reset: makes any emulator forget what a fresh replay is about to repeat. */
 const RESET = Buffer.from('\x1bc')
 const START_IF_MISSING = 1
+/** For the next piece of a replay to come. */
+const REPLAY_MS = 30_000
 
 /** One viewer of a terminal. Viewers see everything, and each may type. */
 export class TerminalHandle {
@@ -45,6 +49,8 @@ export class TerminalHandle {
   readonly #opened = Promise.withResolvers<Fields>()
   /** Where in the output the replay ends. */
   #replayEnd = 0
+  /** Of the replay that is being read; null when its last sequence was. */
+  #filter: ReplayFilter | null = null
   #resetIsDue = false
 
   constructor(connection: AgentConnection, name: string, fields: Fields, options: CallOptions) {
@@ -79,7 +85,8 @@ export class TerminalHandle {
 
   /**
    * What to show: recent output first, then live output. A viewer too slow to follow is taken
-   * to the present: it gets a terminal reset and recent output again.
+   * to the present: it gets a terminal reset and recent output again. Of recent output there is what
+   * draws: nothing is asked of the terminal, copied to its clipboard or rung a second time.
    */
   async *data(): AsyncGenerator<Buffer, void, undefined> {
     for (;;) {
@@ -89,8 +96,26 @@ export class TerminalHandle {
         yield RESET
       }
       if (chunk === null) return
-      yield chunk
+      const shown = this.#withoutEffects(chunk)
+      if (shown.length > 0) yield shown
     }
+  }
+
+  /** Old output without what does more than draw; live output, and what follows it, as it is. */
+  #withoutEffects(chunk: Buffer): Buffer {
+    if (this.#filter === null) return chunk
+    const startsAt = this.#output.takenBytes - chunk.length
+    const old = Math.max(0, Math.min(chunk.length, this.#replayEnd - startsAt))
+    const parts = [this.#filter.push(chunk.subarray(0, old))]
+    let at = old
+    // A sequence that began in the replay is the replay's to its end.
+    while (at < chunk.length && !this.#filter.isBetweenSequences) {
+      parts.push(this.#filter.push(chunk.subarray(at, at + 1)))
+      at += 1
+    }
+    const isOver = startsAt + at >= this.#replayEnd && this.#filter.isBetweenSequences
+    if (isOver) this.#filter = null
+    return Buffer.concat([...parts, chunk.subarray(at)])
   }
 
   write(data: Buffer | string): Promise<void> {
@@ -111,7 +136,8 @@ export class TerminalHandle {
     await this.#opened.promise
     const replay = new ByteCollector()
     while (this.#output.takenBytes < this.#replayEnd) {
-      const chunk = await this.#output.read()
+      // Announced, so it has to come, where live output may never.
+      const chunk = await within(this.#output.read(), REPLAY_MS, noReplay(this.name), undefined)
       if (chunk === null) break
       replay.add(chunk)
     }
@@ -128,6 +154,7 @@ export class TerminalHandle {
       this.#resetIsDue = true
     }
     this.#replayEnd = this.#output.receivedBytes + replayBytes
+    this.#filter = new ReplayFilter()
     this.#opened.resolve(event)
   }
 }
@@ -187,6 +214,10 @@ export async function closeTerminal(
     { op: Op.termClose, name },
     options,
   )
+}
+
+function noReplay(name: string): Error {
+  return noAnswer({ verb: 'show terminal', subject: name }, REPLAY_MS / 1000)
 }
 
 function readInfo(record: Fields): TerminalInfo {

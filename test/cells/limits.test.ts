@@ -1,4 +1,4 @@
-import { statfsSync } from 'node:fs'
+import { readFileSync, statfsSync } from 'node:fs'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { ResourceError } from '../../src/index.ts'
 import { patiently } from '../support/patiently.ts'
@@ -82,6 +82,37 @@ describe('memory', () => {
     const { memoryBytes, memoryLimitBytes } = await env.stats()
     expect(memoryLimitBytes).toBe(96 * mib)
     expect(memoryBytes).toBeLessThanOrEqual(96 * mib)
+  })
+})
+
+describe('memory of the kernel', () => {
+  /** What datagrams wait in, on the whole machine. */
+  const waiting = () =>
+    Number(/^UDP: .* mem (\d+)/m.exec(readFileSync('/proc/net/sockstat', 'utf8'))?.[1]) * 4096
+
+  const filling = `
+import socket, time
+sender, ends = socket.socket(socket.AF_INET, socket.SOCK_DGRAM), []
+for _ in range(1500):
+    end = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    end.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
+    end.bind(('127.0.0.1', 0)); ends.append(end)
+    for _ in range(7): sender.sendto(bytes(60000), end.getsockname())
+print('full', flush=True)
+time.sleep(600)
+`
+
+  test('what waits in sockets is bounded, in a fork too', async () => {
+    const env = await fp.create({ limits: { memoryBytes: 96 * mib } })
+    await env.files.write('/root/fill.py', filling)
+    const [fork] = await env.fork(1)
+    for (const one of [env, fork]) {
+      const before = waiting()
+      await one?.exec(
+        'python3 /root/fill.py > /tmp/out & until grep -q full /tmp/out; do sleep 0.1; done',
+      )
+      expect(waiting() - before).toBeLessThan(100 * mib)
+    }
   })
 })
 

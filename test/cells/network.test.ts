@@ -214,6 +214,15 @@ for port in range(${from}, ${from + 10_000}): s.sendto(b'x', (sys.argv[1], port)
       expect(await flood(fork as Environment, 20_000)).toBeLessThanOrEqual(most)
     })
 
+    test('has nothing of an environment that was removed', async () => {
+      const env = await fp.create({ net: 'nat' })
+      const address = await addressOf(env)
+      await flood(env, 40_000)
+      expect(entriesOf(address)).toBeGreaterThan(100)
+      await env.remove()
+      expect(entriesOf(address)).toBe(0)
+    })
+
     test('is not filled by an environment that runs under rules of an earlier version', async () => {
       const netAllow = [`${far.hostAddress}/32`]
       const env = await fp.create({ net: 'nat', netAllow })

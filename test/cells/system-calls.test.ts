@@ -97,6 +97,23 @@ describe('sockets', () => {
   })
 })
 
+test('rings of packets, whose memory nobody counts, are refused', async () => {
+  const script = `
+import errno, socket, struct
+s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
+for option in (5, 13, 18):
+    try:
+        s.setsockopt(263, option, struct.pack('IIII', 1 << 18, 256, 2048, 256 * 128))
+        print('done')
+    except OSError as error:
+        print(errno.errorcode[error.errno])
+s.setsockopt(263, 8, 1)
+s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+`
+  const { stdout, stderr } = await env.exec(['/usr/bin/python3', '-c', script], { mode: 'process' })
+  expect([stdout, stderr]).toEqual(['ENOPROTOOPT\n'.repeat(3), ''])
+})
+
 describe('what no cell can have for itself', () => {
   test.each([
     ['asynchronous I/O, which is counted for the whole machine', 206, 'ENOSYS'],

@@ -36,6 +36,11 @@ export function nextLink(pool: string, taken: ReadonlySet<string>, from = 0): Li
   })
 }
 
+/** The end of a link that an environment has. */
+export function insideOf({ gateway }: { readonly gateway: string }): string {
+  return toText(toNumber(gateway) + 1)
+}
+
 /** Without the networks that lie within another one of the list, which nftables refuses. */
 export function disjoint(networks: readonly string[]): string[] {
   const kept: string[] = []

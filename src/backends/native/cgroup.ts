@@ -6,6 +6,7 @@ import { BackendError, type ForkpointError, PrerequisiteError } from '../../mode
 import { mkdir, readdir, readFile, rmdir, writeFile } from '../../system/quick-fs.ts'
 import type { CgroupLayout, Controller } from './cgroup-layout.ts'
 import { writeDevicePolicy } from './device-policy.ts'
+import { limitSocketMemory } from './socket-memory.ts'
 
 const cpuPeriodUs = 100_000
 
@@ -37,6 +38,10 @@ export async function makeCgroups(
   const dirs = cgroupDirs(layout, key, id)
   for (const dir of dirs) await makeCgroup(layout, dir)
   await setLimits(layout, key, id, limits)
+  const memory = layout.controllers.get('memory')
+  if (memory?.version === 1 && limits.memoryBytes !== undefined) {
+    await limitSocketMemory(cgroupAt(memory.mount, key, id), limits.memoryBytes)
+  }
   return dirs
 }
 

@@ -8,7 +8,7 @@ import { cgroupNames, removeCgroups } from './cgroup.ts'
 import { givenLinks } from './given-links.ts'
 import { giveBackIds } from './id-ranges.ts'
 import { fromRecord } from './instance.ts'
-import { connectAgain, forget, interfaceName, removeInterface } from './nat.ts'
+import { connectAgain, disconnect, forget, interfaceName } from './nat.ts'
 import type { Native } from './native.ts'
 import { slotOfCgroup } from './places.ts'
 import { removeTree } from './remove-tree.ts'
@@ -50,7 +50,7 @@ export async function destroy(native: Native, id: EnvironmentId): Promise<void> 
   if (links.length > 0) {
     const iface = interfaceName(nat, id)
     await forget(nat, iface, [...new Set(links.flatMap((link) => link.allow))])
-    await removeInterface(iface)
+    await disconnect(iface, links)
   }
   killPoint('remove:network')
   await removeTree(places.env(id))

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { networkInterfaces } from 'node:os'
 import type { EnvironmentId } from '../../model/ids.ts'
-import { disjoint, type LinkAddresses, linksOf, nextLink } from './addresses.ts'
+import { disjoint, insideOf, type LinkAddresses, linksOf, nextLink } from './addresses.ts'
 import { type CellNet, runCell } from './cell.ts'
 import type { GivenLink } from './given-links.ts'
 import { mustRun, runTool } from './run-tool.ts'
@@ -178,6 +178,12 @@ function allowed({ table }: NatNames, iface: string, networks: readonly string[]
  */
 export async function removeInterface(iface: string): Promise<void> {
   await runCell('removing a network interface', ['disconnect', iface])
+}
+
+/** The same for good: the host forgets the connections from the other ends of these links, too. */
+export async function disconnect(iface: string, links: readonly GivenLink[]): Promise<void> {
+  const addresses = links.filter(({ gateway }) => gateway !== '').map(insideOf)
+  await runCell('removing a network link', ['disconnect', iface, ...new Set(addresses)])
 }
 
 /** Removes the rules; only when no environment of this home has a network. */

@@ -50,6 +50,19 @@ describe.skipIf(whyNoAgent)('a terminal', () => {
     expect(await screenWith('typing', /^42$/m)).toContain('$ echo $((6*7))')
   })
 
+  test('repeats no question and no write to the clipboard to who attaches again', async () => {
+    const terminal = await openTerminal(connection, 'effects', bash)
+    await terminal.write("printf '\\e]52;c;eA==\\a\\e[6n\\e[1mdra''wn'\r")
+    expect(await readUntil(terminal, 'drawn')).toContain('\x1b]52;c;eA==\x07\x1b[6n')
+    terminal.detach()
+    const again = await attachTerminal(connection, 'effects')
+    const shown = await readUntil(again, 'drawn')
+    expect(shown).toContain('\x1b[1mdrawn')
+    expect(shown).not.toContain('\x1b]52')
+    expect(shown).not.toContain('\x1b[6n')
+    again.detach()
+  })
+
   test.skipIf(!hasVim)('shows vim as a person would see it', async () => {
     const options = { ...bash, cols: 60, rows: 12 }
     const terminal = await openTerminal(connection, 'vim', options)

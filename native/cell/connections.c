@@ -1,0 +1,119 @@
+/* Forgets what the host tracks of the connections of an environment that is gone: one of TCP whose end
+ * nobody has seen would keep its place in the host's table for five days. */
+#define _GNU_SOURCE
+#include "cell.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/netfilter/nfnetlink.h>
+#include <linux/netfilter/nfnetlink_conntrack.h>
+#include <linux/netlink.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define MOST_TUPLE 256
+#define ATTRIBUTE_HEADER NLA_ALIGN((int)sizeof(struct nlattr))
+
+struct tuple {
+  uint16_t length;
+  char bytes[MOST_TUPLE]; /* the attribute as the kernel wrote it */
+};
+
+struct request {
+  struct nlmsghdr header;
+  struct nfgenmsg family;
+  char tuple[MOST_TUPLE];
+};
+
+static struct request request(unsigned call, unsigned short flags) {
+  return (struct request){
+      .header = {.nlmsg_len = NLMSG_LENGTH(sizeof(struct nfgenmsg)),
+                 .nlmsg_type = (unsigned short)(NFNL_SUBSYS_CTNETLINK << 8 | call),
+                 .nlmsg_flags = (unsigned short)(NLM_F_REQUEST | flags)},
+      .family = {.nfgen_family = AF_INET},
+  };
+}
+
+/* The attribute of this type among those in LENGTH bytes. */
+static const struct nlattr *find_attribute(const char *at, size_t length, unsigned type) {
+  while (length >= sizeof(struct nlattr)) {
+    const struct nlattr *attribute = (const void *)at;
+    size_t size = attribute->nla_len;
+    if (size < sizeof *attribute || size > length) return NULL;
+    if ((attribute->nla_type & NLA_TYPE_MASK) == type) return attribute;
+    size_t step = NLA_ALIGN(size);
+    if (step > length) return NULL;
+    at += step;
+    length -= step;
+  }
+  return NULL;
+}
+
+static const struct nlattr *find_nested(const struct nlattr *in, unsigned type) {
+  return in ? find_attribute((const char *)in + ATTRIBUTE_HEADER, in->nla_len - (size_t)ATTRIBUTE_HEADER, type) : NULL;
+}
+
+static const struct nlattr *tuple_from(const struct nlmsghdr *message, struct in_addr sender) {
+  size_t head = NLMSG_LENGTH(sizeof(struct nfgenmsg));
+  if (message->nlmsg_len < head) return NULL;
+  const struct nlattr *tuple = find_attribute((const char *)message + head, message->nlmsg_len - head, CTA_TUPLE_ORIG);
+  const struct nlattr *source = find_nested(find_nested(tuple, CTA_TUPLE_IP), CTA_IP_V4_SRC);
+  bool is_theirs = source && source->nla_len == ATTRIBUTE_HEADER + sizeof sender &&
+                   !memcmp((const char *)source + ATTRIBUTE_HEADER, &sender, sizeof sender);
+  return is_theirs && tuple->nla_len <= MOST_TUPLE ? tuple : NULL;
+}
+
+struct list {
+  struct tuple *tuples;
+  size_t count, room;
+};
+
+static void add_tuple(struct list *list, const struct nlattr *tuple) {
+  if (list->count == list->room) {
+    list->room = list->room ? 2 * list->room : 256;
+    list->tuples = realloc(list->tuples, list->room * sizeof *list->tuples);
+    if (!list->tuples) die("realloc", "connections");
+  }
+  struct tuple *added = &list->tuples[list->count++];
+  added->length = tuple->nla_len;
+  memcpy(added->bytes, tuple, tuple->nla_len);
+}
+
+/* True at the end of what the kernel lists. */
+static bool read_part(int fd, struct in_addr sender, struct list *list) {
+  static char part[65536];
+  ssize_t received = recv(fd, part, sizeof part, 0);
+  if (received < 0) die("recv", "connections");
+  size_t length = (size_t)received;
+  for (struct nlmsghdr *at = (void *)part; NLMSG_OK(at, length); at = NLMSG_NEXT(at, length)) {
+    if (at->nlmsg_type == NLMSG_DONE || at->nlmsg_type == NLMSG_ERROR) return true;
+    const struct nlattr *tuple = tuple_from(at, sender);
+    if (tuple) add_tuple(list, tuple);
+  }
+  return false;
+}
+
+static void forget(int fd, const struct tuple *tuple) {
+  struct request r = request(IPCTNL_MSG_CT_DELETE, 0);
+  memcpy(r.tuple, tuple->bytes, tuple->length);
+  r.header.nlmsg_len += NLA_ALIGN(tuple->length);
+  /* One that has expired meanwhile is forgotten. */
+  if (send(fd, &r, r.header.nlmsg_len, 0) < 0) die("send", "connections");
+}
+
+void forget_connections(const char *address) {
+  struct in_addr sender;
+  if (inet_pton(AF_INET, address, &sender) != 1) die_usage("not an IPv4 address", address);
+  int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_NETFILTER);
+  if (fd < 0 && errno == EPROTONOSUPPORT) return; /* then nothing is tracked */
+  if (fd < 0) die("socket", "netfilter");
+  struct request all = request(IPCTNL_MSG_CT_GET, NLM_F_DUMP);
+  if (send(fd, &all, all.header.nlmsg_len, 0) < 0) die("send", "connections");
+  struct list list = {0};
+  while (!read_part(fd, sender, &list)) continue;
+  for (size_t i = 0; i < list.count; i++) forget(fd, &list.tuples[i]);
+  free(list.tuples);
+  close(fd);
+}
