@@ -1,3 +1,4 @@
+import { toBytes } from '../model/bytes.ts'
 import { envEntries } from './command-spec.ts'
 import type { AgentConnection, CallOptions } from './connection.ts'
 import { protocolError } from './failures.ts'
@@ -90,8 +91,8 @@ export class TerminalHandle {
     }
   }
 
-  write(data: Buffer | string): Promise<void> {
-    return this.#stream.send(Buffer.from(data))
+  async write(data: Buffer | string): Promise<void> {
+    await this.#stream.send(toBytes(data))
   }
 
   async resize(size: TerminalSize, options: CallOptions = {}): Promise<void> {
