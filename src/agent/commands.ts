@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { toBytes } from '../model/bytes.ts'
 import { type CommandSpec, checkCommandId, newCommandId, startFields } from './command-spec.ts'
 import type { AgentConnection, CallOptions } from './connection.ts'
 import { protocolError } from './failures.ts'
@@ -105,8 +106,8 @@ export class CommandHandle {
     }
   }
 
-  writeStdin(data: Buffer | string): Promise<void> {
-    return this.#stream.send(Buffer.from(data))
+  async writeStdin(data: Buffer | string): Promise<void> {
+    await this.#stream.send(toBytes(data))
   }
 
   endStdin(): Promise<void> {

@@ -8,6 +8,7 @@ import {
   ResourceError,
   TimeoutError,
 } from '../model/errors.ts'
+import { printable as printableText } from '../model/printable.ts'
 import { MAX_OPEN_BYTES, PROTOCOL_VERSION } from './wire.ts'
 
 /** What a call was doing and to what, so that its failure can say so. */
@@ -169,7 +170,6 @@ export function otherVersion(version: number): BackendError {
 
 /** Text from inside, made safe to print: no control characters, bounded. */
 export function printable(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be printed
-  const clean = text.replace(/[\u0000-\u001f\u007f-\u009f\ud800-\udfff]/gu, '\ufffd')
+  const clean = printableText(text.slice(0, 501))
   return clean.length <= 500 ? clean : `${clean.slice(0, 500)}…`
 }

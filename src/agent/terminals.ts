@@ -1,3 +1,4 @@
+import { toBytes } from '../model/bytes.ts'
 import { ByteCollector } from './byte-collector.ts'
 import { envEntries } from './command-spec.ts'
 import type { AgentConnection, CallOptions } from './connection.ts'
@@ -118,8 +119,8 @@ export class TerminalHandle {
     return Buffer.concat([...parts, chunk.subarray(at)])
   }
 
-  write(data: Buffer | string): Promise<void> {
-    return this.#stream.send(Buffer.from(data))
+  async write(data: Buffer | string): Promise<void> {
+    await this.#stream.send(toBytes(data))
   }
 
   async resize(size: TerminalSize, options: CallOptions = {}): Promise<void> {

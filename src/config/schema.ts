@@ -99,9 +99,9 @@ export const schema = {
   'mask.add': setting(maskPatterns, [], patterns, 'paths to hide as well'),
   'mask.remove': setting(maskPatterns, [], patterns, 'entries of the mask not to hide'),
   'volume.size': setting(
-    parsed(parseBytes).check(z.refine((bytes) => bytes >= 2 ** 28)),
+    parsed(parseBytes).check(z.refine((bytes) => bytes >= 2 ** 28 && bytes <= 2 ** 44)),
     64 * gib,
-    `${size}, at least 256m`,
+    `${size}, from 256m to 16t`,
     'what the volume file may grow to, where the store needs one',
   ),
   'ids.base': setting(
@@ -124,9 +124,9 @@ export const schema = {
   ),
   'shell.program': setting(absolutePath, '/bin/bash', path, 'the shell of an environment'),
   'spares.count': setting(
-    parsed(parseWhole),
+    parsed(parseWhole).check(z.refine((count) => count <= 1000)),
     2,
-    'a whole number; 0: none',
+    'a whole number up to 1000; 0: none',
     'likely next branches that a process keeps ready',
   ),
   'spares.memory': setting(

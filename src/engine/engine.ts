@@ -3,7 +3,7 @@ import { openBackend } from '../backends/registry.ts'
 import type { BackendName } from '../model/environment.ts'
 import { PrerequisiteError } from '../model/errors.ts'
 import type { Settings } from '../model/settings.ts'
-import { openHome } from '../store/open-home.ts'
+import { openHome, requireTrustedTool } from '../store/open-home.ts'
 import { openStore, type Store } from '../store/open-store.ts'
 import { type Background, background } from './background.ts'
 import { isBusy } from './busy.ts'
@@ -36,6 +36,8 @@ export interface Engine extends AsyncDisposable {
 export async function openEngine(given: Settings, options: KeeperOptions = {}): Promise<Engine> {
   requireRoot()
   const settings: Settings = { ...given, home: openHome(given.home) }
+  requireTrustedTool('runtime', settings.runtime)
+  if (settings.criu !== null) requireTrustedTool('criu', settings.criu)
   const told = events()
   const opened = openStore(settings.home)
   const store: Store = { ...opened, journal: announcing(opened.journal, told) }

@@ -85,12 +85,16 @@ export interface BackendErrorFacts extends ErrorFacts {
   logPath?: string | undefined
 }
 
+/** Of what a tool, or a program inside, has said: enough for its last lines. */
+const mostLastWords = 4096
+
 export class BackendError extends ForkpointError {
   override readonly name = 'BackendError'
   readonly lastWords: string | undefined
   readonly logPath: string | undefined
   constructor(message: string, facts: BackendErrorFacts = {}) {
-    const { lastWords, logPath } = facts
+    const { logPath } = facts
+    const lastWords = facts.lastWords?.slice(-mostLastWords)
     const said = { ...(lastWords && { lastWords }), ...(logPath && { logPath }) }
     const detail = { ...facts.detail, ...said }
     super('backend_failed', message, {

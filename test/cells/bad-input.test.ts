@@ -249,6 +249,27 @@ describe('whatever is handed over', () => {
     ],
     ['shell.resize', (value) => env.shell('odd').resize(value)],
     ['shell.write', (value) => env.shell('odd').write(value)],
+    [
+      'command.writeStdin',
+      async (value) => {
+        const running = await env.spawn('cat', { mode: 'process', stdin: 'streamed' })
+        await running.writeStdin(value).finally(() => running.detach())
+      },
+    ],
+    [
+      'terminal.write',
+      async (value) => {
+        const viewer = await env.shell('odd').attach()
+        await viewer.write(value).finally(() => viewer.detach())
+      },
+    ],
+    [
+      'command.signal',
+      async (value) => {
+        const running = await env.spawn('true', { mode: 'process' })
+        await running.signal(value).finally(() => running.detach())
+      },
+    ],
   ]
 
   test.each(methods)('%s succeeds or says what is wrong', async (name, call) => {

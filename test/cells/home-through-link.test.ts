@@ -1,6 +1,16 @@
-import { chmodSync, mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  rmdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { Forkpoint } from '../../src/index.ts'
+import { cgroupsOf, hostPids } from '../support/cell-processes.ts'
 import { expectNothing } from '../support/remains.ts'
 import { TestHome } from '../support/test-home.ts'
 
@@ -24,6 +34,31 @@ test('an environment that was made through a link to the home is the same one wi
     rmSync(link)
   }
 })
+
+test('what began under another name of the home is found, paused and removed', async () => {
+  await using home = new TestHome('renamed')
+  const fp = await home.open({ spares: 0 })
+  const env = await fp.create({ name: 'older' })
+  const other = { path: home.path, key: 'fedcba98' }
+  moveTo(other.key, cgroupsOf(home, env), hostPids(home, env))
+  expect((await env.exec('echo alive')).stdout).toBe('alive\n')
+  await env.pause()
+  expect(env.status).toBe('paused')
+  await env.remove()
+  await fp.prune()
+  await expectNothing(home)
+  await expectNothing(other)
+})
+
+/** As if the home had been given through a link, when a key was made of what was given. */
+function moveTo(key: string, groups: readonly string[], pids: readonly number[]): void {
+  for (const group of groups) {
+    const moved = join(dirname(dirname(group)), key, basename(group))
+    mkdirSync(moved, { recursive: true })
+    for (const pid of pids) writeFileSync(join(moved, 'cgroup.procs'), String(pid))
+    rmdirSync(group)
+  }
+}
 
 test('a home that others can write to is refused before anything is made in it', async () => {
   await using home = new TestHome('open')

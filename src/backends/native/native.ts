@@ -2,6 +2,7 @@ import type { EnvironmentId } from '../../model/ids.ts'
 import type { Settings } from '../../model/settings.ts'
 import type { BackendContext } from '../backend.ts'
 import { cgroupDirs } from './cgroup.ts'
+import { keyOfGroup } from './cgroup-key.ts'
 import { type CgroupLayout, detectLayout } from './cgroup-layout.ts'
 import { findCriu } from './criu.ts'
 import { type CriuWorkers, criuWorkers } from './criu-workers.ts'
@@ -29,6 +30,9 @@ export function openNative({ settings, exclusively }: BackendContext): Native {
     nat: natNames(places.key),
     workers: criuWorkers(() => findCriu(settings)),
     mask: [...settings.mask, places.home],
-    cgroups: (id, slot) => cgroupDirs(layout, places.key, cgroupName(id, slot)),
+    cgroups: (id, slot) => {
+      const name = cgroupName(id, slot)
+      return cgroupDirs(layout, keyOfGroup(layout, places.key, name), name)
+    },
   }
 }

@@ -1,3 +1,4 @@
+import { bytesOrText } from '../../model/bytes.ts'
 import { InvalidInputError } from '../../model/errors.ts'
 import { quote } from '../../model/quote.ts'
 import { type Input, value } from './checked.ts'
@@ -5,17 +6,10 @@ import { type Input, value } from './checked.ts'
 /** Text, bytes, or a stream of them. */
 export const data: Input<Buffer | string | AsyncIterable<Buffer | string>> = value(
   'text, bytes, or an async iterable of them',
-  (given) => chunkOf(given) ?? (isAsyncIterable(given) ? checkedChunks(given) : undefined),
+  (given) => bytesOrText(given) ?? (isAsyncIterable(given) ? checkedChunks(given) : undefined),
 )
 
-export const chunk: Input<Buffer | string> = value('text or bytes', chunkOf)
-
-function chunkOf(given: unknown): Buffer | string | undefined {
-  if (typeof given === 'string' || Buffer.isBuffer(given)) return given
-  return given instanceof Uint8Array
-    ? Buffer.from(given.buffer, given.byteOffset, given.byteLength)
-    : undefined
-}
+export const chunk: Input<Buffer | string> = value('text or bytes', bytesOrText)
 
 function isAsyncIterable(given: unknown): given is AsyncIterable<unknown> {
   return typeof given === 'object' && given !== null && Symbol.asyncIterator in given
@@ -24,7 +18,7 @@ function isAsyncIterable(given: unknown): given is AsyncIterable<unknown> {
 /** A stream can yield anything, and only when it is read. */
 async function* checkedChunks(stream: AsyncIterable<unknown>): AsyncGenerator<Buffer | string> {
   for await (const given of stream) {
-    const good = chunkOf(given)
+    const good = bytesOrText(given)
     if (good === undefined) {
       throw new InvalidInputError(`a stream has something that is no data: ${quote(given)}`, {
         remedy: 'yield text or bytes',

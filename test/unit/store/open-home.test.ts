@@ -9,7 +9,7 @@ import {
 } from 'node:fs'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { PrerequisiteError } from '../../../src/model/errors.ts'
-import { openHome } from '../../../src/store/open-home.ts'
+import { openHome, requireTrustedTool } from '../../../src/store/open-home.ts'
 import { TemporaryDirectory } from '../../support/temporary-directory.ts'
 
 let directory: TemporaryDirectory
@@ -96,6 +96,24 @@ test('who called through sudo is as good as root', () => {
 test('a sticky directory may be above a home', () => {
   const path = `${made('tmp', 0o1777)}/home`
   expect(openHome(path)).toBe(path)
+})
+
+test('programs that others could exchange are not run', () => {
+  const tools = made('tools', 0o755)
+  writeFileSync(directory.file('tools/criu'), '', { mode: 0o755 })
+  requireTrustedTool('runtime', tools)
+  requireTrustedTool('criu', directory.file('tools/criu'))
+  requireTrustedTool('criu', directory.file('tools/missing/criu'))
+  chmodSync(directory.file('tools/criu'), 0o777)
+  expect(failure(() => requireTrustedTool('criu', directory.file('tools/criu')))).toMatchObject({
+    code: 'prerequisite',
+    remedy: expect.stringContaining('the setting criu'),
+  })
+  chmodSync(tools, 0o775)
+  chownSync(tools, 0, 1234)
+  for (const path of [tools, directory.file('tools/x'), directory.file('tools/missing/criu')]) {
+    expect(failure(() => requireTrustedTool('runtime', path))).toBeInstanceOf(PrerequisiteError)
+  }
 })
 
 function made(name: string, mode: number, uid = 0, gid = 0): string {
