@@ -8,11 +8,15 @@ const shortEscapes: Readonly<Record<number, string>> = {
   92: '\\\\',
 }
 
+/** What moves a cursor, or makes text run backwards, besides what C must quote. */
+const misread =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what has to be quoted
+  /[\u0000-\u001f"\\\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/
+
 /** A path as git writes it in a patch: quoted as in C where it would be misread. */
 export function patchName(side: 'a' | 'b' | '', path: string): string {
   const name = side === '' ? path.slice(1) : side + path
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what has to be quoted
-  if (name.isWellFormed() && !/[\u0000-\u001f"\\\u007f]/.test(name)) return name
+  if (name.isWellFormed() && !misread.test(name)) return name
   const escaped = Array.from(textToBytes(name), (byte) => {
     if (shortEscapes[byte]) return shortEscapes[byte]
     const isPlain = byte >= 0x20 && byte < 0x7f
