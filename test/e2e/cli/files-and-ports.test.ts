@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { TemporaryDirectory } from '../../support/temporary-directory.ts'
@@ -35,6 +35,24 @@ describe('cp', () => {
     const { document } = await cli.json('cp', 'web:/srv/app', files.file('back'))
     expect(document).toMatchObject({ host: files.file('back/app'), files: 1, directories: 2 })
     expect(readFileSync(files.file('back/app/lib/a.txt'), 'utf8')).toBe('a')
+  })
+
+  test('refuses to go through a symlink of this machine, and names the real path', async () => {
+    using files = new TemporaryDirectory()
+    for (const name of ['out', 'real']) mkdirSync(files.file(name))
+    await cli.must('exec', 'web', '--', `mkdir -p /p && ln -sfn ${files.file('real')} /p/sub`)
+    await cli.must('cp', 'web:/p', files.file('out/'))
+    await cli.must('exec', 'web', '--', 'rm /p/sub && mkdir /p/sub && echo evil > /p/sub/x')
+    for (const into of ['out/p/', 'out/p/sub', 'out/p/sub/']) {
+      const ran = await cli.run(['cp', 'web:/p/sub', files.file(into)])
+      expect(ran).toMatchObject({
+        exitCode: 4,
+        stderr: expect.stringContaining(files.file('real')),
+      })
+    }
+    expect(readdirSync(files.file('real'))).toEqual([])
+    await cli.must('cp', 'web:/p/sub', files.file('real'))
+    expect(readFileSync(files.file('real/sub/x'), 'utf8')).toBe('evil\n')
   })
 
   test('takes paths of the host relative to where it is run', async () => {

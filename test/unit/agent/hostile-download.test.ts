@@ -63,6 +63,12 @@ describe('a download from a hostile agent', () => {
     expect(readdirSync(place)).toEqual(['outside'])
   })
 
+  test('that lists directories without end is refused, and leaves nothing behind', async () => {
+    const endless = Array.from({ length: 200_002 }, (_, at) => ({ ...directory, name: `d${at}` }))
+    expect(await download(tree(() => endless))).toBeInstanceOf(ResourceError)
+    expect(readdirSync(place)).toEqual(['outside'])
+  })
+
   test.each(['..', '.', '', '../outside/planted', '/etc/planted'])(
     'that lists an entry named "%s" is refused whole',
     async (name) => {

@@ -145,6 +145,9 @@ describe('paths', () => {
   test('are quoted in patches so that every byte comes back', () => {
     expect(patchName('a', '/plain ä')).toBe('a/plain ä')
     expect(patchName('b', '/t\t"\\\udcff')).toBe('"b/t\\t\\"\\\\\\377"')
+    // An escape sequence of one character, and one that makes text run backwards.
+    expect(patchName('b', '/\u009b2J')).toBe('"b/\\302\\2332J"')
+    expect(patchName('b', '/\u202egpj')).toBe('"b/\\342\\200\\256gpj"')
   })
 })
 

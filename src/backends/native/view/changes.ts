@@ -7,7 +7,7 @@ import { classify } from './classify.ts'
 import { digests, sameContent } from './contents.ts'
 import { list, lookup, scanLayer } from './entries.ts'
 import { type IdRange, type NativeView, viewOf } from './native-view.ts'
-import { byText, isBelow, isInternal, parseInsidePath, treeKey } from './paths.ts'
+import { byText, isBelow, isInternal, parseInsidePath, pathOfKey, treeKey } from './paths.ts'
 import { type LayerEntry, toFileEntry } from './records.ts'
 import { findRenames, isAddedFile, isDeletedFile, renameCandidates } from './renames.ts'
 import { countVanished, vanishedDirectories } from './vanished.ts'
@@ -84,10 +84,9 @@ class Found {
   }
 
   sorted(): string[] {
-    const keyed = this.#paths.map((path) => ({ path, key: treeKey(path) }))
+    const keys = this.#paths.map(treeKey).sort()
     this.#paths = []
-    keyed.sort((one, other) => byText(one.key, other.key))
-    return keyed.filter(({ path }, at) => path !== keyed[at - 1]?.path).map(({ path }) => path)
+    return keys.filter((key, at) => key !== keys[at - 1]).map(pathOfKey)
   }
 
   #isOnTheWay(path: string): boolean {

@@ -12,7 +12,7 @@ const shortEscapes: Readonly<Record<number, string>> = {
 /** A path as git writes it in a patch: quoted as in C where it would be misread. */
 export function patchName(side: 'a' | 'b' | '', path: string): string {
   const name = side === '' ? path.slice(1) : side + path
-  if (isPrintable(name) && !/["\\]/.test(name)) return name
+  if (name.isWellFormed() && isPrintable(name) && !/["\\]/.test(name)) return name
   const escaped = Array.from(textToBytes(name), (byte) => {
     if (shortEscapes[byte]) return shortEscapes[byte]
     const isPlain = byte >= 0x20 && byte < 0x7f

@@ -43,10 +43,10 @@ export function outermost(paths: Iterable<string>): string[] {
     const last = kept.at(-1)
     if (last === undefined || !isAtOrUnder(key, last)) kept.push(key)
   }
-  return kept.map(pathOf)
+  return kept.map(pathOfKey)
 }
 
-function pathOf(key: string): string {
+export function pathOfKey(key: string): string {
   return `/${key.replaceAll('\0', '/')}`
 }
 

@@ -14,6 +14,7 @@ export interface LayerEntry {
   readonly gid: number
   readonly size: number
   readonly mtimeMs: number
+  /** `major:minor` of a device */
   readonly device: string
   readonly inode: string
   readonly links: number
@@ -33,6 +34,8 @@ const types: Readonly<Record<string, LayerEntry['type']>> = {
   w: 'whiteout',
 }
 
+const slash = '/'.charCodeAt(0)
+
 /** What the kernel shows for an id that has no meaning inside. */
 const overflowId = 65534
 
@@ -49,11 +52,11 @@ export async function* parseRecords(
       const target = facts < 0 ? -1 : bytes.indexOf(0, facts + 1)
       const path = target < 0 ? -1 : bytes.indexOf(0, target + 1)
       if (path < 0) break
-      yield parseRecord(
-        bytes.toString('latin1', at, facts),
-        bytes.subarray(facts + 1, target),
-        bytes.subarray(target + 1, path),
-      )
+      const told = bytes.toString('latin1', at, facts)
+      const linked = bytes.subarray(facts + 1, target)
+      // In place of the NUL before it, so that the path is one string from the start.
+      bytes[target] = slash
+      yield parseRecord(told, linked, bytes.subarray(target, path))
       at = path + 1
     }
     rest = bytes.subarray(at)
@@ -68,16 +71,19 @@ function parseRecord(facts: string, target: Buffer, path: Buffer): LayerEntry | 
   const [uid, gid, size, seconds, nanoseconds, major, minor, inode, links, opaque] = numbers
   if (type === undefined || opaque === undefined) throw new Error(`not a record: ${facts}`)
   return {
-    ...{
-      path: `/${bytesToText(path)}`,
-      layer: Number(layer),
-      type,
-      mode: Number.parseInt(mode, 8),
-    },
-    ...{ uid: Number(uid), gid: Number(gid), size: Number(size), links: Number(links) },
+    path: bytesToText(path),
+    layer: Number(layer),
+    type,
+    mode: Number.parseInt(mode, 8),
+    uid: Number(uid),
+    gid: Number(gid),
+    size: Number(size),
     mtimeMs: Number(seconds) * 1000 + Number(nanoseconds) / 1e6,
-    ...{ device: `${major}:${minor}`, inode: inode ?? '', opaque: opaque === '1' },
-    target: bytesToText(target),
+    device: kind === 'c' || kind === 'b' ? `${major}:${minor}` : '',
+    inode: inode ?? '',
+    links: Number(links),
+    opaque: opaque === '1',
+    target: target.length === 0 ? '' : bytesToText(target),
   }
 }
 
@@ -90,7 +96,10 @@ export function toFileEntry(entry: LayerEntry, layer: Layer, ids: IdRange): File
   }
   const isDevice = entry.type === 'character-device' || entry.type === 'block-device'
   return {
-    ...{ type: entry.type, mode: entry.mode, uid: inside(entry.uid), gid: inside(entry.gid) },
+    type: entry.type,
+    mode: entry.mode,
+    uid: inside(entry.uid),
+    gid: inside(entry.gid),
     // The size of a directory is the file system's business, and differs from layer to layer.
     sizeBytes: entry.type === 'file' || entry.type === 'symlink' ? entry.size : 0,
     mtimeMs: entry.mtimeMs,
