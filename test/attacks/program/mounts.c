@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/mount.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -49,6 +50,15 @@ static struct verdict set_attributes(const void *path) {
   return judge_call(syscall(SYS_mount_setattr, AT_FDCWD, path, 0, &attr, sizeof attr), "mount_setattr");
 }
 
+/* A directory that a restore mounts on; in its place a symlink could be put. */
+static struct verdict move_mount_point(const void *path) {
+  char aside[64];
+  snprintf(aside, sizeof aside, "%s.aside", (const char *)path);
+  struct verdict verdict = judge(rename(path, aside), "rename");
+  rename(aside, path);
+  return verdict;
+}
+
 #define ORDER(...) (&(const struct order){__VA_ARGS__})
 #define NEW(type) ORDER("none", NULL, type, 0, NULL)
 
@@ -81,6 +91,8 @@ static const struct attack attacks[] = {
     {"unmount-dev", unmount_it, "/dev"},
     {"unmount-firmware", unmount_it, "/sys/firmware"},
     {"unmount-run", unmount_it, "/run/forkpoint"},
+    {"mount-point-run", move_mount_point, "/run", DONE(SYS_rename)},
+    {"mount-point-pages", move_mount_point, "/.forkpoint", DONE(SYS_rename)},
     {"pivot-root", new_root},
     {"fsopen", open_file_system},
     {"fspick", pick_root},
