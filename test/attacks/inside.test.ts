@@ -11,7 +11,7 @@ import { attackEnvironment, programInside } from './support/attack-environment.t
 import { attackProgram } from './support/attack-program.ts'
 import { HostTargets } from './support/host-targets.ts'
 import { floodAsUser } from './support/neighbour.ts'
-import type { Result, Results } from './support/results.ts'
+import { type Result, type Results, through } from './support/results.ts'
 import { type AttackRun, allRuns, inEveryState, nameOf, users } from './support/states.ts'
 
 const limits = { pids: 400, memoryBytes: 384 * 2 ** 20 }
@@ -90,15 +90,7 @@ async function weakNeighbour(fp: Forkpoint): Promise<Results> {
 describe.each(insidePromises)('$promise', ({ attacks }) => {
   test.for(attacks)('%s', (name, { task }) => {
     task.meta.attackRuns = allRuns.length
-    const through = allRuns.flatMap((run) =>
-      throughIn(nameOf(run), byRun.get(nameOf(run))?.get(name)),
-    )
-    expect(through, `${name} came through`).toEqual([])
+    expect(through(name, byRun), `${name} came through`).toEqual([])
     expect(weak.get(name), `${name} where there is no wall`).toMatchObject({ outcome: 'succeeded' })
   })
 })
-
-function throughIn(run: string, result: Result | undefined): string[] {
-  if (result?.outcome === 'refused') return []
-  return [`${run}: ${result?.outcome ?? 'not tried'}: ${result?.detail ?? ''}`]
-}

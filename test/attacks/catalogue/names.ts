@@ -25,7 +25,12 @@ export const namePromises: readonly PromiseAttacks[] = [
   },
   {
     promise: 'Any bytes may be a name, and none makes an environment unusable.',
-    attacks: ['second-name-in-bytes', 'second-name-in-lost-bytes', 'name-deleted-suffix', 'name-control-characters'],
+    attacks: [
+      'second-name-in-bytes',
+      'second-name-in-lost-bytes',
+      'name-deleted-suffix',
+      'name-control-characters',
+    ],
   },
 ]
 

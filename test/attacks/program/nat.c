@@ -36,7 +36,7 @@ static struct verdict connect_to(const void *variable) {
   if (!connect(fd, (struct sockaddr *)&to, sizeof to)) return succeeded("connected");
   if (errno != EINPROGRESS) return judge(-1, "connect");
   struct pollfd answer = {.fd = fd, .events = POLLOUT};
-  if (poll(&answer, 1, 700) < 1) return refused("no answer");
+  if (poll(&answer, 1, 500) < 1) return refused("no answer");
   int error = 0;
   getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &(socklen_t){sizeof error});
   errno = error;
@@ -65,11 +65,11 @@ static struct verdict send_frame(const void *with) {
 static struct verdict track_connections(const void *with) {
   struct sockaddr_in to = address_in("ATTACK_BEYOND");
   int fd = socket(AF_INET, SOCK_DGRAM, 0);
-  for (int i = 0; i < 30000; i++) {
+  for (int i = 0; i < 6000; i++) {
     to.sin_port = htons((uint16_t)(1024 + i));
     sendto(fd, "x", 1, MSG_DONTWAIT, (struct sockaddr *)&to, sizeof to);
   }
-  return tried("sent 30000 datagrams");
+  return tried("sent 6000 datagrams");
 }
 
 static const struct attack attacks[] = {

@@ -1,3 +1,5 @@
+import { allRuns, nameOf } from './states.ts'
+
 /** What became of one attack in one pass. */
 export type Outcome = 'refused' | 'succeeded' | 'broken'
 
@@ -21,6 +23,14 @@ export function readResults(attackLines: readonly string[], seenLines: readonly 
       return [name, outcome === 'tried' ? readSeen(seen.get(name), detail) : { outcome, detail }]
     }) as [string, Result][],
   )
+}
+
+/** The runs in which an attack was not refused, and what became of it. */
+export function through(name: string, byRun: ReadonlyMap<string, Results>): string[] {
+  return allRuns
+    .map((run) => ({ run: nameOf(run), result: byRun.get(nameOf(run))?.get(name) }))
+    .filter(({ result }) => result?.outcome !== 'refused')
+    .map(({ run, result }) => `${run}: ${result?.outcome ?? 'not tried'}: ${result?.detail ?? ''}`)
 }
 
 function readSeen(line: string | undefined, tried: string): Result {
