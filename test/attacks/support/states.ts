@@ -1,5 +1,5 @@
 // The four states in which an environment is attacked.
-import type { Environment, Forkpoint } from '../../../src/index.ts'
+import type { CreateOptions, Environment, Forkpoint } from '../../../src/index.ts'
 import type { TestHome } from '../../support/test-home.ts'
 
 export const states = ['fresh', 'after a snapshot', 'in a fork', 'restored from disk'] as const
@@ -21,6 +21,29 @@ export const allRuns: readonly AttackRun[] = states.flatMap((state) =>
 /** As a directory and in a message. */
 export function nameOf({ state, user }: AttackRun): string {
   return `${state.replaceAll(' ', '-')}-${user}`
+}
+
+/** A new environment in one of the states, for attacks that leave nothing of it. */
+export async function environmentIn(
+  home: TestHome,
+  state: State,
+  options: CreateOptions = {},
+): Promise<Environment> {
+  const fp = await home.open()
+  const env = await fp.create(options)
+  if (state === 'fresh') return env
+  const taken = await env.snapshot()
+  if (state === 'after a snapshot') return env
+  if (state === 'restored from disk') {
+    await env.pause({ release: true })
+    const later = await (await home.open()).get(env.id)
+    await later.resume()
+    return later
+  }
+  const [copy] = await taken.fork(1)
+  await env.remove()
+  if (copy === undefined) throw new Error('the fork is missing')
+  return copy
 }
 
 /**
