@@ -3,15 +3,14 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Environment, Forkpoint } from '../../src/index.ts'
-import { agentPid, statusField } from '../support/cell-processes.ts'
+import { agentPid } from '../support/cell-processes.ts'
 import { failureOf } from '../support/failure-of.ts'
 import { TestHome } from '../support/test-home.ts'
 import { insidePromises } from './catalogue/inside.ts'
 import { attackEnvironment, programInside } from './support/attack-environment.ts'
 import { attackProgram } from './support/attack-program.ts'
 import { HostTargets } from './support/host-targets.ts'
-import { floodAsUser } from './support/neighbour.ts'
-import { type Result, type Results, through } from './support/results.ts'
+import { type Results, readResults, through } from './support/results.ts'
 import { type AttackRun, allRuns, inEveryState, nameOf, users } from './support/states.ts'
 
 const limits = { pids: 400, memoryBytes: 384 * 2 ** 20 }
@@ -70,21 +69,16 @@ async function branch(env: Environment): Promise<void> {
   await copy?.remove()
 }
 
-/** On the host, with the very ids of the environment that has to be branched. */
+/** One that cannot be branched is seen: its agent is gone. */
 async function weakNeighbour(fp: Forkpoint): Promise<Results> {
   const victim = await fp.create()
-  const user = Number(statusField(agentPid(homes.own, victim), 'Uid').split('\t')[0])
-  const results = new Map<string, Result>()
-  for (const name of shared) {
-    await using _flood = await floodAsUser(user, name)
-    const failure = await failureOf(branch(victim))
-    results.set(name, {
-      outcome: failure === null ? 'refused' : 'succeeded',
-      detail: String(failure),
-    })
-  }
+  process.kill(agentPid(homes.own, victim), 'SIGKILL')
+  const seen = await lookAtNeighbour(victim)
   await victim.remove()
-  return results
+  return readResults(
+    shared.map((name) => `${name}\ttried\t`),
+    seen,
+  )
 }
 
 describe.each(insidePromises)('$promise', ({ attacks }) => {

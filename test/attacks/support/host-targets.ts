@@ -2,7 +2,7 @@
 import { type ChildProcessByStdio, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdirSync, readlinkSync, truncateSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { cgroupDirs } from '../../../src/backends/native/cgroup.ts'
@@ -124,27 +124,27 @@ export class HostTargets implements AsyncDisposable {
   }
 }
 
-/** A cgroup named as those of environments are, for a process that shows what its path tells. */
+/** A cgroup that names Forkpoint, for a process that shows what its path tells. */
 class JoinableCgroup implements AsyncDisposable {
-  readonly #dirs: readonly string[]
+  readonly #dir: string
 
+  /** Beside those of Forkpoint: below them there are walls. */
   constructor(home: TestHome) {
-    this.#dirs = cgroupDirs(detectLayout(), home.key, 'weak')
-    for (const dir of this.#dirs) mkdirSync(dir, { recursive: true })
+    const [first = ''] = cgroupDirs(detectLayout(), home.key, 'weak')
+    this.#dir = resolve(first, `../../../forkpoint-weak-${home.key}`)
+    mkdirSync(this.#dir)
   }
 
   get variables(): Variables {
-    return { ATTACK_CGROUP: join(this.#dirs[0] ?? '', 'cgroup.procs') }
+    return { ATTACK_CGROUP: join(this.#dir, 'cgroup.procs') }
   }
 
   /** Processes are in it for a moment after they have ended. */
   async [Symbol.asyncDispose](): Promise<void> {
     const deadline = Date.now() + patiently.timeout
-    for (const dir of this.#dirs) {
-      while (spawnSync('rmdir', [dir]).status !== 0) {
-        if (Date.now() > deadline) throw new Error(`${dir} still has processes`)
-        await sleep(20)
-      }
+    while (spawnSync('rmdir', [this.#dir]).status !== 0) {
+      if (Date.now() > deadline) throw new Error(`${this.#dir} still has processes`)
+      await sleep(20)
     }
   }
 }
