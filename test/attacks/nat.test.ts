@@ -56,14 +56,14 @@ beforeAll(async () => {
   const server = await neighbour.spawn(words, { mode: 'process' })
   await new LineReader(server.stdout).until('listening')
   const peer = await addressOf(neighbour)
+  allowed = await attackAllowed(far, peer)
+  await attackFromHost(far)
   const env = await fp.create({ net: 'nat' })
   await env.files.write(programInside, readFileSync(attackProgram()), { mode: 0o755 })
   await inEveryState(home, env, async (attacked, state) => {
     for (const user of users)
       byRun.set(nameOf({ state, user }), await attack(far, attacked, user, peer))
   })
-  allowed = await attackAllowed(far, peer)
-  await attackFromHost(far)
 }, 600_000)
 
 async function variablesFor(network: FarNetwork, env: Environment, peer: string) {

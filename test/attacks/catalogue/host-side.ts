@@ -27,22 +27,22 @@ export const agentPromises: readonly PromiseAttacks[] = [
   },
 ]
 
-/** What the host reads, which hostile code has made as large as it can. */
+/** What needs more of the machine than one environment. */
 export const boundPromises: readonly PromiseAttacks[] = [
   {
-    promise: 'The host’s work has bounds in memory and time, however much there is inside.',
-    attacks: ['size-many-files', 'size-deep-tree', 'size-sparse-programs'],
-  },
-  {
-    promise: 'Text from inside is printed without control characters.',
-    attacks: ['text-control-characters'],
+    promise: 'The device policy holds also where a file system allows devices.',
+    attacks: ['disk-without-nodev'],
   },
   {
     promise: 'An environment that fills the volume leaves commands to its neighbours.',
     attacks: ['volume-full'],
   },
   {
-    promise: 'The device policy holds also where a file system allows devices.',
-    attacks: ['disk-without-nodev'],
+    promise: 'A tree deeper than a path is read, copied and compared like any other.',
+    attacks: ['tree-too-deep'],
+  },
+  {
+    promise: 'Text from inside is printed without control characters.',
+    attacks: ['text-control-characters'],
   },
 ]
