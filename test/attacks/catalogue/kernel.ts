@@ -7,7 +7,25 @@ const refusedCalls = [
   ...['settimeofday', 'clock_settime', 'adjtimex', 'clock_adjtime', 'quotactl', 'lookup_dcookie'],
   ...['syslog', 'vhangup', 'fanotify_init', 'setns', 'process_madvise', 'move_pages', 'mbind'],
   ...['set_mempolicy', 'migrate_pages', 'io_setup', 'kexec_file_load', 'iopl', 'ioperm', 'uselib'],
-  ...['ustat', 'sysfs', 'modify_ldt'],
+  ...[
+    'ustat',
+    'sysfs',
+    'modify_ldt',
+    'io_destroy',
+    'io_submit',
+    'io_getevents',
+    'io_cancel',
+    'io_pgetevents',
+    'kcmp',
+    'fanotify_mark',
+    'memfd_secret',
+    'cachestat',
+    'quotactl_fd',
+    'set_mempolicy_home_node',
+    'statmount',
+    'listmount',
+    'open_tree_attr',
+  ],
 ]
 
 export const kernelPromises: readonly PromiseAttacks[] = [
@@ -50,7 +68,13 @@ export const kernelPromises: readonly PromiseAttacks[] = [
   },
   {
     promise: 'The system calls of the filter are refused.',
-    attacks: [...refusedCalls.map((call) => `call-${call}`), 'filter-drop'],
+    attacks: [
+      ...refusedCalls.map((call) => `call-${call}`),
+      'filter-drop',
+      'terminal-type-for-others',
+      'terminal-discipline',
+      'personality',
+    ],
   },
   {
     promise: 'System calls of another architecture are no way around.',

@@ -6,7 +6,15 @@ export const networkPromises: readonly PromiseAttacks[] = [
     attacks: [
       ...['socket-vsock', 'socket-vsock-datagram', 'socket-xdp', 'socket-alg', 'socket-tipc'],
       ...['socket-rds', 'socket-bluetooth', 'socket-can', 'socket-key', 'socket-smc'],
-      ...['socket-kcm', 'socket-qrtr', 'netlink-audit', 'netlink-uevent', 'netlink-netfilter'],
+      ...[
+        'socket-kcm',
+        'socket-qrtr',
+        'socket-sctp',
+        'socket-mptcp',
+        'netlink-audit',
+        'netlink-uevent',
+        'netlink-netfilter',
+      ],
       ...['netlink-generic', 'netlink-sock-diag', 'netlink-xfrm', 'netlink-connector'],
     ],
   },

@@ -4,14 +4,29 @@
 #include "attack.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/seccomp.h>
 #include <stdint.h>
+#include <sys/ioctl.h>
+#include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/timex.h>
 #include <unistd.h>
 
 #define X32 0x40000000
+
+/* Newer than the headers of some machines. */
+#ifndef SYS_cachestat
+#define SYS_cachestat 451
+#endif
+#ifndef SYS_statmount
+#define SYS_statmount 457
+#define SYS_listmount 458
+#endif
+#ifndef SYS_open_tree_attr
+#define SYS_open_tree_attr 467
+#endif
 
 struct call {
   long number;
@@ -33,6 +48,16 @@ static struct verdict read_clock(const void *number) {
 static struct verdict set_up_aio(const void *with) {
   unsigned long context = 0;
   return judge_call(syscall(SYS_io_setup, 1, &context), "io_setup");
+}
+
+static struct verdict use_terminal(const void *request) {
+  int fd = open("/dev/pts/ptmx", O_RDWR | O_NOCTTY), number = 0;
+  if (fd < 0) return broken("/dev/pts/ptmx");
+  return judge(ioctl(fd, (unsigned long)request, &number), "ioctl of a terminal");
+}
+
+static struct verdict read_implies_execute(const void *with) {
+  return judge(personality(ADDR_COMPAT_LAYOUT | READ_IMPLIES_EXEC), "personality");
 }
 
 static struct verdict drop_filter(const void *with) {
@@ -90,6 +115,23 @@ static const struct attack attacks[] = {
     PRETENDED(set_mempolicy, 0),
     PRETENDED(migrate_pages, 0),
     {"call-io_setup", set_up_aio},
+    CALL(io_destroy, 0),
+    CALL(io_submit, 0),
+    CALL(io_getevents, 0),
+    CALL(io_cancel, 0),
+    CALL(io_pgetevents, 0),
+    CALL(kcmp, 0, 0, 99),
+    CALL(fanotify_mark, -1, 0, 0, 0, 0),
+    PRETENDED(memfd_secret, 0),
+    PRETENDED(cachestat, -1),
+    PRETENDED(quotactl_fd, -1),
+    PRETENDED(set_mempolicy_home_node, 0),
+    PRETENDED(statmount, 0),
+    PRETENDED(listmount, 0),
+    PRETENDED(open_tree_attr, -1),
+    {"terminal-type-for-others", use_terminal, (const void *)TIOCSTI, DONE(SYS_ioctl)},
+    {"terminal-discipline", use_terminal, (const void *)TIOCSETD},
+    {"personality", read_implies_execute},
     {"filter-drop", drop_filter},
 #if defined(__x86_64__)
     PRETENDED(kexec_file_load, -1),

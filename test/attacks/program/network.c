@@ -121,6 +121,8 @@ static const struct attack attacks[] = {
     {"socket-smc", open_socket, SOCKET(AF_SMC, SOCK_STREAM, 0), FAMILY(AF_SMC)},
     {"socket-kcm", open_socket, SOCKET(AF_KCM, SOCK_DGRAM, 0), FAMILY(AF_KCM)},
     {"socket-qrtr", open_socket, SOCKET(AF_QIPCRTR, SOCK_DGRAM, 0), FAMILY(AF_QIPCRTR)},
+    {"socket-sctp", open_socket, SOCKET(AF_INET, SOCK_STREAM, 132), FAMILY(AF_INET)},
+    {"socket-mptcp", open_socket, SOCKET(AF_INET, SOCK_STREAM, 262), FAMILY(AF_INET)},
     NETLINK("audit", NETLINK_AUDIT),
     NETLINK("uevent", NETLINK_KOBJECT_UEVENT),
     NETLINK("netfilter", NETLINK_NETFILTER),
