@@ -6,7 +6,7 @@ import { join } from 'node:path'
 
 const [directory = '', vitestStatus = '1'] = process.argv.slice(2)
 const nothingRan = {
-  ...{ passed: 0, failed: 0, realCells: 0, workloads: 0, killPoints: 0 },
+  ...{ passed: 0, failed: 0, realCells: 0, workloads: 0, killPoints: 0, attacks: 0, attackRuns: 0 },
   ...{ skipped: [], broken: [] },
 }
 
@@ -26,6 +26,7 @@ if (vitestStatus !== '0' && failed === 0) console.log(`vitest ended with status 
 for (const { test, reason } of summary.skipped) console.log(`skipped: ${test} (${reason})`)
 console.log(`workloads branched: ${summary.workloads}`)
 console.log(`kill points walked: ${summary.killPoints}`)
+console.log(`attacks refused: ${summary.attacks} (${summary.attackRuns} times)`)
 console.log(`real cells: ${summary.realCells} tests`)
 const skipped = summary.skipped.length > 0 ? `, ${summary.skipped.length} skipped` : ''
 console.log(`Tests: ${summary.passed} passed, ${failed} failed${skipped}`)

@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import type { Reporter, TestCase, TestModule } from 'vitest/node'
 import { killPoints } from '../../src/system/kill-points.ts'
+import '../attacks/support/meta.ts'
 
 export interface TestSummary {
   passed: number
@@ -14,12 +15,15 @@ export interface TestSummary {
   workloads: number
   /** Moments at which a test killed Forkpoint and the next process put everything right. */
   killPoints: number
+  /** Attacks that were refused in every state and as every user; `attackRuns`: all of those together. */
+  attacks: number
+  attackRuns: number
   skipped: { test: string; reason: string }[]
   /** Files that broke before their tests could run, and errors outside of any test. */
   broken: string[]
 }
 
-const realCellFolders = /^test\/(cells|workloads|faults|e2e|conformance)\//
+const realCellFolders = /^test\/(cells|workloads|faults|e2e|conformance|attacks)\//
 
 export default class SummaryReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly { message?: string }[]): void {
@@ -41,6 +45,8 @@ function summarize(
     realCells: ran.filter((test) => realCellFolders.test(pathOf(test.module))).length,
     workloads: passed.filter((test) => pathOf(test.module).startsWith('test/workloads/')).length,
     killPoints: walkedKillPoints(passed).length,
+    attacks: passed.filter((test) => runsOf(test) > 0).length,
+    attackRuns: passed.reduce((sum, test) => sum + runsOf(test), 0),
     skipped: tests
       .filter((test) => test.result().state === 'skipped')
       .map((test) => ({ test: nameOf(test), reason: reasonOf(test) })),
@@ -57,6 +63,10 @@ function walkedKillPoints(passed: readonly TestCase[]): string[] {
     .filter((test) => pathOf(test.module).startsWith('test/faults/killed-'))
     .map((test) => test.name)
   return killPoints.filter((point) => names.some((name) => name.includes(`at ${point} `)))
+}
+
+function runsOf(test: TestCase): number {
+  return test.meta().attackRuns ?? 0
 }
 
 function brokeOutsideTests(module: TestModule): boolean {

@@ -1,0 +1,48 @@
+import type { PromiseAttacks } from './types.ts'
+
+/** What the host does with files that came from inside. */
+export const copyPromises: readonly PromiseAttacks[] = [
+  {
+    promise: 'Nothing that was written inside tells `apply` what to do.',
+    attacks: ['apply-planted-plan', 'apply-own-name', 'apply-plan-pipe'],
+  },
+  {
+    promise: 'No copy goes through a link that came from inside, and none keeps setuid bits.',
+    attacks: [
+      ...['apply-through-link', 'copy-through-link', 'copy-through-dots', 'copy-onto-link'],
+      ...['export-through-link', 'copy-setuid'],
+    ],
+  },
+]
+
+/** What the host does with an agent that hostile code has changed or replaced. */
+export const agentPromises: readonly PromiseAttacks[] = [
+  {
+    promise: 'The host talks to the socket that the agent bound, and to nothing else.',
+    attacks: ['agent-socket-link', 'agent-socket-impostor', 'agent-identity-link'],
+  },
+  {
+    promise: 'No agent keeps the host waiting, out, or from removing its environment.',
+    attacks: ['agent-connections', 'agent-stopped'],
+  },
+]
+
+/** What needs more of the machine than one environment. */
+export const boundPromises: readonly PromiseAttacks[] = [
+  {
+    promise: 'The device policy holds also where a file system allows devices.',
+    attacks: ['disk-without-nodev'],
+  },
+  {
+    promise: 'An environment that fills the volume leaves commands to its neighbours.',
+    attacks: ['volume-full'],
+  },
+  {
+    promise: 'A tree deeper than a path is read, copied and compared like any other.',
+    attacks: ['tree-too-deep'],
+  },
+  {
+    promise: 'Text from inside is printed without control characters.',
+    attacks: ['text-control-characters'],
+  },
+]
