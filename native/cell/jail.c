@@ -130,9 +130,11 @@ void show_stage(const struct jail *jail) {
   attach(tree, JAIL_STAGE);
 }
 
+/* Processes that are being restored read some images as the sandbox's root. */
 void replace_file(const char *path, const void *bytes, size_t length) {
   char draft[] = JAIL_TMP "/replaced.XXXXXX";
   int fd = mkstemp(draft);
-  if (fd < 0 || write(fd, bytes, length) != (ssize_t)length || close(fd)) die("write", draft);
+  if (fd < 0 || write(fd, bytes, length) != (ssize_t)length || fchmod(fd, 0444) || close(fd))
+    die("write", draft);
   if (mount(draft, path, NULL, MS_BIND, NULL)) die("bind over", path);
 }

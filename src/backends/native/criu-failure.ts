@@ -3,6 +3,11 @@ import { BackendError } from '../../model/errors.ts'
 import { commandOf, inWords } from './command-line.ts'
 import { explainDump } from './explain-dump.ts'
 
+interface ErrorFacts {
+  readonly lastWords: string
+  readonly logPath: string
+}
+
 /** CRIU's own last words are the error lines of its log; the rest of it stays in the file. */
 export async function criuFailure(
   doing: 'dump' | 'restore',
@@ -15,8 +20,10 @@ export async function criuFailure(
     ...stderr.split('\n').filter((line) => /\(errno \d+\)$/.test(line)),
     ...lastWordsOf(log),
   ]
-  const refusal = doing === 'dump' ? explainDump(words.join('\n')) : null
   const facts = { lastWords: words.join('\n'), logPath }
+  const stray = /^find inside '(.*)': (.*) \(errno \d+\)$/m.exec(stderr)
+  if (stray) return strayName(stray[1] ?? '', stray[2] ?? '', facts)
+  const refusal = doing === 'dump' ? explainDump(words.join('\n')) : null
   if (!refusal) {
     const why = words.at(0) ?? (stderr.trim() || 'no reason given')
     const remedy = 'run `forkpoint doctor`; the log has the rest'
@@ -31,6 +38,18 @@ export async function criuFailure(
       ...(refusal.passing && { passing: true }),
     },
   })
+}
+
+/** See native/cell/names.c. CRIU, which is root outside, would follow it. */
+function strayName(name: string, why: string, facts: ErrorFacts): BackendError {
+  return new BackendError(
+    `cannot restore /${name}: it is open, and its name no longer leads there without links (${why})`,
+    {
+      ...facts,
+      remedy: 'end the process that has it open, or close it there, and take the snapshot again',
+      detail: { name },
+    },
+  )
 }
 
 /** The error lines of a CRIU log, without time, file and line, and without what is harmless. */

@@ -10,6 +10,7 @@ import { dumpRequest, restoreRequest } from './criu-request.ts'
 import type { CriuWorkers } from './criu-workers.ts'
 import { usedNames } from './images/names.ts'
 import { replacedImages } from './images/replaced-images.ts'
+import { nativeProgram } from './native-program.ts'
 import { runTool } from './run-tool.ts'
 
 /** How CRIU is started: its own loader and libraries come before it. */
@@ -74,6 +75,10 @@ export interface Restored {
   readonly socket: SocketIdentity
 }
 
+function currentFilter(): Buffer {
+  return readFileSync(nativeProgram('filter'))
+}
+
 export async function restore(
   workers: CriuWorkers,
   cell: CellSpec,
@@ -84,7 +89,7 @@ export async function restore(
   const { stdout, stderr } = await workers.run({
     ...{ args, request: restoreRequest(images) },
     names: usedNames(await readFile(join(images, 'files.img'))),
-    replaced: await replacedImages(images, cell.ids),
+    replaced: await replacedImages(images, { ids: cell.ids, filter: currentFilter() }),
   })
   const [state, pid, dev = '', ino = '', birthtimeNs = ''] = stdout.trim().split(' ')
   if (state !== 'restored')

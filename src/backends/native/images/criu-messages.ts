@@ -115,6 +115,16 @@ export const mntEntry = schema({
   mountpoint: [7, 'name'],
 })
 
+/** seccomp.img: filters of system calls, all of them in one message */
+export const seccompEntry = schema({ filters: [1, 'message', 'repeated'] })
+
+export const seccompFilter = schema({
+  /** instructions, as they were installed */
+  filter: [1, 'message'],
+  /** index of the one that was installed before; absent: it was the first */
+  prev: [2, 'uint32', 'optional'],
+})
+
 /** userns-ID.img */
 export const usernsEntry = schema({
   uidMap: [1, 'message', 'repeated'],

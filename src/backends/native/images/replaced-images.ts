@@ -1,13 +1,25 @@
 import { join } from 'node:path'
 import { readdir, readFile } from '../../../system/quick-fs.ts'
-import { mntEntry, uidGidExtent, usernsEntry } from './criu-messages.ts'
+import {
+  mntEntry,
+  seccompEntry,
+  seccompFilter,
+  uidGidExtent,
+  usernsEntry,
+} from './criu-messages.ts'
 import { decodeImage, encodeImage } from './image-file.ts'
 import { change, make, read } from './schema.ts'
 
-/** Of the life that is restored. */
 interface Ids {
   readonly base: number
   readonly count: number
+}
+
+export interface Walls {
+  /** of the life that is restored */
+  readonly ids: Ids
+  /** instructions of the filter of system calls that a new cell gets */
+  readonly filter: Buffer
 }
 
 export interface ReplacedImage {
@@ -21,11 +33,11 @@ const MS_NODEV = 4
  * The images that are other ones for this restore: each life has ids of its own. And a cell is walled as
  * a new one is today, whenever its snapshot was taken.
  */
-export async function replacedImages(images: string, ids: Ids): Promise<ReplacedImage[]> {
+export async function replacedImages(images: string, walls: Walls): Promise<ReplacedImage[]> {
   const names = await readdir(images)
   const replaced: ReplacedImage[] = []
   for (const name of names) {
-    const replace = replacementOf(name, ids)
+    const replace = replacementOf(name, walls)
     const before = replace && (await readFile(join(images, name)))
     const content = before && replace(before)
     if (content) replaced.push({ name, content })
@@ -36,9 +48,10 @@ export async function replacedImages(images: string, ids: Ids): Promise<Replaced
 /** Null where the image stays as it is. */
 type Replacement = (image: Buffer) => Buffer | null
 
-function replacementOf(name: string, ids: Ids): Replacement | null {
+function replacementOf(name: string, { ids, filter }: Walls): Replacement | null {
   if (/^userns-\d+\.img$/.test(name)) return (image) => withIds(image, ids)
   if (/^mountpoints-\d+\.img$/.test(name)) return withoutDevices
+  if (name === 'seccomp.img') return (image) => withFilter(image, filter)
   return null
 }
 
@@ -60,4 +73,20 @@ export function withoutDevices(image: Buffer): Buffer | null {
   return changed.some((entry, index) => entry !== entries[index])
     ? encodeImage({ head, entries: changed })
     : null
+}
+
+/** What was installed first in every process is the cell's own; programs inside add theirs after it. */
+export function withFilter(image: Buffer, filter: Buffer): Buffer | null {
+  const { head, entries } = decodeImage(image)
+  let isOlder = false
+  const changed = entries.map((entry) => {
+    const filters = read(seccompEntry, entry).filters.map((each) => {
+      const { prev, filter: installed } = read(seccompFilter, each)
+      if (prev !== undefined || filter.equals(installed)) return each
+      isOlder = true
+      return change(seccompFilter, each, { filter })
+    })
+    return change(seccompEntry, entry, { filters })
+  })
+  return isOlder ? encodeImage({ head, entries: changed }) : null
 }
