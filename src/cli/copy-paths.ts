@@ -25,13 +25,22 @@ export function parseCopy(source: string, target: string): CopyRequest {
 function insidePath(text: string): { env: string; inside: string } | undefined {
   const [, env, inside] = /^([^/:]+):(.*)$/s.exec(text) ?? []
   if (env === undefined || inside === undefined) return undefined
-  if (inside.startsWith('/')) return { env, inside }
+  if (inside.startsWith('/')) return { env, inside: requireText(inside) }
   throw bad(`${quote(text)} is not ENV:/path`, 'give an absolute path inside; host paths: ./a:b')
 }
 
-function hostPath(text: string): string {
-  if (text !== '') return text
-  throw bad('the path on the host is empty', 'give a path; "." is the current directory')
+/** A path of this machine, as it was typed. */
+export function hostPath(text: string): string {
+  if (text === '') {
+    throw bad('the path on the host is empty', 'give a path; "." is the current directory')
+  }
+  return requireText(text)
+}
+
+/** Node puts this character where an argument has bytes that are not UTF-8: the name is lost. */
+function requireText(text: string): string {
+  if (!text.includes('\ufffd')) return text
+  throw bad(`${quote(text)} is not UTF-8`, 'name the directory that it is in')
 }
 
 function bad(why: string, remedy: string): InvalidInputError {

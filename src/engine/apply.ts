@@ -17,8 +17,8 @@ import {
   type Step,
 } from './apply/plan.ts'
 import { planPath, removePlan, savePlan } from './apply/plan-file.ts'
-import { type ApplyStore, leaseOf, recoverTarget } from './apply/recover.ts'
-import { newStagingName, removeStaging, Staging, takeSteps, undoSteps } from './apply/staging.ts'
+import { type ApplyStore, leaseOf, NotPutBackError, recoverTarget, undo } from './apply/recover.ts'
+import { newStagingName, removeStaging, Staging, takeSteps } from './apply/staging.ts'
 import { findConflicts, placeChanges } from './apply/survey.ts'
 import { requireNoRootLinks, TargetDirectory, typeOf } from './apply/target-directory.ts'
 
@@ -123,23 +123,11 @@ async function run(
   try {
     await takeSteps(staging, steps)
   } catch (error) {
-    await undoSteps(staging, steps).catch((cause) => {
-      throw new NotPutBackError(staging, planPath(store.home, id), cause)
-    })
+    await undo(staging, steps, planPath(store.home, id))
     throw error
   }
   await removePlan(store.home, id)
   killPoint('apply:done')
-}
-
-/** The operation stays open: the next command tries again. */
-class NotPutBackError extends ConflictError {
-  constructor({ target, name }: Staging, plan: string, cause: unknown) {
-    super(`cannot put back what was in ${quote(target.path)}: ${(cause as Error).message}`, {
-      remedy: `what is missing there is in ${name}/old, and moved as ${plan} says; the next apply tries again`,
-      cause,
-    })
-  }
 }
 
 /** Puts everything that is to come beside the target's files, complete with mode and owner. */

@@ -1,5 +1,6 @@
 import type { ApplyReport } from '../../index.ts'
 import { printable } from '../../model/printable.ts'
+import { hostPath } from '../copy-paths.ts'
 import { addExamples, envArgument } from '../help.ts'
 import type { MakeCommand } from '../make-command.ts'
 import { renderChanges } from '../render/changes.ts'
@@ -26,7 +27,7 @@ export const make: MakeCommand = (command, cli) =>
           await using forkpoint = await context.open()
           const environment = await forkpoint.get(reference)
           const report = await context.wait(`applying ${reference}`, () =>
-            environment.apply(dir, { mode: options.dryRun ? 'plan' : 'apply' }),
+            environment.apply(hostPath(dir), { mode: options.dryRun ? 'plan' : 'apply' }),
           )
           await context.show({
             json: { dryRun: options.dryRun ?? false, ...report },

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { printable } from '../../model/printable.ts'
 import { formatBytes } from '../../model/quantities.ts'
+import { hostPath } from '../copy-paths.ts'
 import { addExamples, branchArgument } from '../help.ts'
 import type { MakeCommand } from '../make-command.ts'
 import { listOption } from '../options.ts'
@@ -26,7 +27,7 @@ export const make: MakeCommand = (command, cli) =>
           const from = await forkpoint.find(reference)
           const { path, keepOwners } = options
           const report = await context.wait(`exporting ${reference}`, () =>
-            from.export(dir, {
+            from.export(hostPath(dir), {
               ...(path !== undefined && { paths: path }),
               ...(keepOwners && { owner: 'keep' }),
             }),

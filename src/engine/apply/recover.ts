@@ -3,6 +3,7 @@ import { quote } from '../../model/quote.ts'
 import type { Operation } from '../../store/journal.ts'
 import type { Lease } from '../../store/leases.ts'
 import type { Store } from '../../store/open-store.ts'
+import type { Step } from './plan.ts'
 import { planPath, readPlan, removePlan } from './plan-file.ts'
 import { removeStaging, Staging, undoSteps } from './staging.ts'
 import { type Identity, TargetDirectory } from './target-directory.ts'
@@ -62,10 +63,31 @@ async function putBack(
     if (plan.inodes.target !== target.identity.inode)
       throw otherDirectory(target, planPath(home, id))
     await using staging = await Staging.find(target, name, plan.inodes.staging)
-    if (staging !== null) await undoSteps(staging, plan.steps)
+    if (staging !== null) await undo(staging, plan.steps, planPath(home, id))
   }
   await removePlan(home, id)
   await removeStaging(target, name)
+}
+
+/** Says where everything is if it cannot be put back. */
+export async function undo(staging: Staging, steps: readonly Step[], plan: string): Promise<void> {
+  try {
+    await undoSteps(staging, steps)
+  } catch (cause) {
+    throw new NotPutBackError(staging, plan, cause)
+  }
+}
+
+/** The operation stays open: the next command tries again. */
+export class NotPutBackError extends ConflictError {
+  constructor({ target, name }: Staging, plan: string, cause: unknown) {
+    super(`cannot put back what was in ${quote(target.path)}: ${(cause as Error).message}`, {
+      remedy:
+        `what is missing there is in ${name}/old, from where ${plan} says; the next command tries ` +
+        'again, unless you remove that plan',
+      cause,
+    })
+  }
 }
 
 function factsOf({ payload }: Operation): ApplyFacts | null {

@@ -28,6 +28,9 @@ describe('cp', () => {
     ['web:relative', '.'],
     ['', 'web:/x'],
     ['web:/x', ''],
+    // Where the shell gave bytes that are not UTF-8.
+    ['web:/x', 'caf\ufffd'],
+    ['web:/caf\ufffd', '.'],
   ])('refuses %j to %j', (source, target) => {
     expect(() => parseCopy(source, target)).toThrow(InvalidInputError)
   })

@@ -34,6 +34,7 @@ export function isHiding({ type, opaque }: Pick<LayerEntry, 'type' | 'opaque'>):
  * both sides, although no layer that differs names it: a directory is deleted by one whiteout.
  */
 export function uncoveredPaths(a: readonly string[], b: readonly string[]): string[] {
+  if (a.length === 0 || b.length === 0) return outermost(a.concat(b))
   const [hiddenByA, hiddenByB] = [coverOf(a), coverOf(b)]
   const onlyInA = a.filter((path) => hiddenByB(path) === undefined)
   const onlyInB = b.filter((path) => hiddenByA(path) === undefined)
