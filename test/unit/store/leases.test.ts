@@ -122,3 +122,26 @@ test('killing processes at random while they take turns blocks nobody', async ()
   const { leases } = temporaryStore(home)
   await using _lease = await leases.acquire('counter', 'the survivor', { timeoutMs: 2000 })
 })
+
+test('who seizes a lease has it, and its holder finds out before it commits', async () => {
+  const { leases } = temporaryStore()
+  const stuck = await leases.acquire('env:x', 'snapshot')
+  stuck.requireHeld()
+  const taken = await leases.seize('env:x', 'remove', { timeoutMs: 20 })
+  expect(taken.loser).toMatchObject({ what: 'snapshot' })
+  expect(stuck.isHeld()).toBe(false)
+  expect(() => stuck.requireHeld()).toThrow(ConflictError)
+  // What it gives up is not its own any more.
+  stuck.release()
+  expect(taken.isHeld()).toBe(true)
+  taken.release()
+  expect(taken.isHeld()).toBe(false)
+})
+
+test('who seizes a lease waits first for its holder to be done', async () => {
+  const { leases } = temporaryStore()
+  const busy = await leases.acquire('env:x', 'snapshot')
+  const taking = leases.seize('env:x', 'remove')
+  setTimeout(() => busy.release(), 50)
+  expect((await taking).loser).toBe(null)
+})
