@@ -47,13 +47,13 @@ async function readDiskInCgroup(run: AttackRun): Promise<string | null> {
 
 const filling = `
 import os
+try:
+    with open('/tmp/blocks', 'wb', buffering=0) as f:
+        while True: f.write(b'x' * 1048576)
+except OSError: pass
 n = 0
 try:
     while True: os.close(os.open('/tmp/n%d' % n, os.O_CREAT)); n += 1
-except OSError: pass
-try:
-    with open('/tmp/n0', 'wb', buffering=0) as f:
-        while True: f.write(b'x' * 65536)
 except OSError: pass
 `
 

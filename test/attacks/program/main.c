@@ -1,4 +1,5 @@
 /* attacks list                      names of all attacks
+ * attacks poses                     names of all poses
  * attacks run [NAME...]             tries each in a process of its own, for at most ten seconds
  * attacks watch DIRECTORY PASS...   makes what attacks aim at, and tells what was changed (watch.c)
  * attacks weak DIRECTORY [NAME...]  both, on the host, in namespaces without any wall (weak.c)
@@ -16,10 +17,11 @@ int main(int argc, char **argv) {
   setvbuf(stdout, NULL, _IOLBF, 0);
   const char *mode = argc > 1 ? argv[1] : "";
   if (!strcmp(mode, "list")) return list_attacks();
+  if (!strcmp(mode, "poses")) return list_poses();
   if (!strcmp(mode, "run")) return run_attacks(argv + 2);
   if (!strcmp(mode, "watch") && argc > 3) return watch(argv[2], argv + 3);
   if (!strcmp(mode, "weak") && argc > 2) return run_in_weak_place(argv[2], argv + 3);
   if (!strcmp(mode, "pose") && argc > 2) return pose(argv[2]);
-  fprintf(stderr, "usage: attacks list | run [NAME...] | watch DIRECTORY PASS... | weak DIRECTORY [NAME...] | pose NAME\n");
+  fprintf(stderr, "usage: attacks list | poses | run [NAME...] | watch DIRECTORY PASS... | weak DIRECTORY [NAME...] | pose NAME\n");
   return 2;
 }

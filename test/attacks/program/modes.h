@@ -5,6 +5,7 @@ int run_attacks(char **names);
 int watch(const char *directory, char **passes);
 int run_in_weak_place(const char *directory, char **names);
 int pose(const char *name);
+int list_poses(void);
 
 /* Makes what attacks aim at and sets the variables that name it; the process answers looks from then on. */
 void provide_targets(const char *directory, char **passes);

@@ -272,6 +272,11 @@ static const struct {
     {"name-control-characters", control_characters},
 };
 
+int list_poses(void) {
+  for (size_t i = 0; i < COUNT(poses); i++) puts(poses[i].name);
+  return 0;
+}
+
 static void enter_base(void) {
   umask(0);
   need(!chdir(given("ATTACK_POSE_BASE")), "base");

@@ -19,8 +19,8 @@ export function attackProgram(): string {
   return place
 }
 
-/** The attacks that the program knows. */
-export function programAttacks(): string[] {
-  const text = execFileSync(attackProgram(), ['list'], { encoding: 'utf8' })
+/** The attacks, or the poses, that the program knows. */
+export function programAttacks(what: 'list' | 'poses'): string[] {
+  const text = execFileSync(attackProgram(), [what], { encoding: 'utf8' })
   return text.trim().split('\n')
 }
