@@ -1,14 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import { chmodSync, chownSync, lstatSync, mkdirSync, readdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { unmappedId } from '../model/unmapped-id.ts'
 import { ifThere } from './if-there.ts'
-
-/**
- * A user and group that is mapped into no environment. What belongs to them is closed to everybody
- * inside, root included, who may read files of all users that are mapped: also in environments that
- * were made before, whatever their mask. Root of the host passes.
- */
-export const unmappedId = 0xffff_fffe
 
 /**
  * Makes a directory that nobody inside an environment can enter, or closes one that is there and holds
