@@ -1,5 +1,6 @@
 import { existsSync, lstatSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { unmappedId } from '../model/unmapped-id.ts'
 
 const parents = { disk: '/var/tmp', memory: '/dev/shm' }
 
@@ -29,7 +30,9 @@ export function leftBehind(parent: string, name: RegExp): Left[] {
     const [, run] = name.exec(entry) ?? []
     if (run === undefined || existsSync(`/proc/${run}`)) return []
     const path = join(parent, entry)
-    const isOurs = lstatSync(path, { throwIfNoEntry: false })?.uid === process.getuid?.()
+    const owner = lstatSync(path, { throwIfNoEntry: false })?.uid
+    // A home is closed to environments by its owner, whom only root can make one.
+    const isOurs = owner === process.getuid?.() || owner === unmappedId
     return isOurs ? [{ path, run: Number(run) }] : []
   })
 }

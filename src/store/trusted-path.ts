@@ -2,7 +2,7 @@ import { lstatSync, readlinkSync, type Stats, statSync } from 'node:fs'
 import { join, sep } from 'node:path'
 import { ForkpointError } from '../model/errors.ts'
 import { type StickyRule, trustedUsers, whoMayChange } from '../model/trust.ts'
-import { unmappedId } from '../system/closed-directory.ts'
+import { unmappedId } from '../model/unmapped-id.ts'
 
 /** As the kernel counts them. */
 const mostLinks = 40

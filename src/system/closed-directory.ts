@@ -1,17 +1,12 @@
 import { spawnSync } from 'node:child_process'
 import { chmodSync, chownSync, lstatSync, mkdirSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { unmappedId } from '../model/unmapped-id.ts'
 import { ifThere } from './if-there.ts'
 
 /**
- * A user and group that is mapped into no environment. What belongs to them is closed to everybody
- * inside, root included, who may read files of all users that are mapped: also in environments that
- * were made before, whatever their mask. Root of the host passes.
- */
-export const unmappedId = 0xffff_fffe
-
-/**
- * Closes a directory to everybody inside an environment, if it holds only the names that `isOurs` knows. One that is shared with other files stays as it is; then those
+ * Closes a directory to everybody inside an environment, if it holds only the names that `isOurs`
+ * knows. One that is shared with other files stays as it is; then those
  * of our own in it are closed one by one.
  */
 export function openClosedDirectory(path: string, isOurs: (name: string) => boolean): void {

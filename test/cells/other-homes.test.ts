@@ -12,7 +12,7 @@ import {
 import { join } from 'node:path'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { type Environment, Forkpoint } from '../../src/index.ts'
-import { unmappedId } from '../../src/system/closed-directory.ts'
+import { unmappedId } from '../../src/model/unmapped-id.ts'
 import { TemporaryDirectory } from '../support/temporary-directory.ts'
 import { TestHome } from '../support/test-home.ts'
 
