@@ -102,6 +102,20 @@ describe('a tree deeper than a path can be long', () => {
     await fork?.remove()
   })
 
+  test('has hard links that stay one file across a snapshot', async () => {
+    const { name, levels } = names.long
+    const atEnd = (work: string) =>
+      env.exec(`python3 -c '
+import os
+os.chdir("${files.file('w/long')}")
+for i in range(${levels}): os.chdir("${name}")
+${work}'`)
+    await env.snapshot()
+    expect(await atEnd('open("end", "w").write("changed")')).toMatchObject({ exitCode: 0 })
+    await env.snapshot()
+    expect((await atEnd('print(open("same").read())')).stdout).toBe('changed\n')
+  })
+
   test('deeper than can be held open is refused, and nothing is left', async () => {
     const deepest = await fp.create({ from: `dir:${files.file('w')}`, net: 'none' })
     const made = await deepest.exec(chain(`${files.file('w')}/deepest`, 'd', 20_000))

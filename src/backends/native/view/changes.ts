@@ -13,7 +13,7 @@ import { findRenames, isAddedFile, isDeletedFile, renameCandidates } from './ren
 import { countVanished, vanishedDirectories } from './vanished.ts'
 
 /** Paths looked at together: what both sides say of them is in memory. */
-const batchSize = 16_384
+const batchSize = 8192
 
 /**
  * What became of the files of `a` in `b`, sorted by path. Only layers that are not under both are
