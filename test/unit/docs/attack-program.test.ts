@@ -1,10 +1,10 @@
 // The program and the catalogue know the same attacks, and each pose has its promise.
 import { expect, test } from 'vitest'
-import type { allPromises } from './catalogue/all.ts'
-import { insidePromises } from './catalogue/inside.ts'
-import { namePromises, rootNamePromises } from './catalogue/names.ts'
-import { natPromises } from './catalogue/network.ts'
-import { programAttacks } from './support/attack-program.ts'
+import type { allPromises } from '../../attacks/catalogue/all.ts'
+import { insidePromises } from '../../attacks/catalogue/inside.ts'
+import { namePromises, rootNamePromises } from '../../attacks/catalogue/names.ts'
+import { natPromises } from '../../attacks/catalogue/network.ts'
+import { programAttacks } from '../../attacks/support/attack-program.ts'
 
 const namesOf = (promises: typeof allPromises) => promises.flatMap(({ attacks }) => attacks).sort()
 
