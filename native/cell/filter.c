@@ -14,8 +14,10 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -193,10 +195,19 @@ static void refuse_sockets(struct filter *filter, int call) {
   APPEND_FOR(filter, call, part);
 }
 
-/* The memory of these rings is counted by no cgroup, and their code is known for its faults. */
-static void refuse_packet_rings(struct filter *filter) {
+/* The memory of these rings is counted by no cgroup, and their code is known for its faults. Compiled socket
+ * filters take from one amount for the whole machine, without which no cell gets its own filter. */
+static void refuse_socket_options(struct filter *filter) {
   const struct sock_filter part[] = {
       LOAD(args[1]),
+      SKIP_UNLESS_EQUAL(SOL_SOCKET, 7),
+      LOAD(args[2]),
+      SKIP_IF_EQUAL(SO_ATTACH_FILTER, 4),
+      SKIP_IF_EQUAL(SO_ATTACH_BPF, 3),
+      SKIP_IF_EQUAL(SO_ATTACH_REUSEPORT_CBPF, 2),
+      SKIP_IF_EQUAL(SO_ATTACH_REUSEPORT_EBPF, 1),
+      ALLOW,
+      REFUSE(EPERM),
       SKIP_IF_EQUAL(SOL_PACKET, 1),
       ALLOW,
       LOAD(args[2]),
@@ -207,6 +218,17 @@ static void refuse_packet_rings(struct filter *filter) {
       REFUSE(ENOPROTOOPT),
   };
   APPEND_FOR(filter, SYS_setsockopt, part);
+}
+
+/* Pages that the host has set aside for its own programs, which no limit counts. */
+static void refuse_huge_pages(struct filter *filter, int call, unsigned argument, uint32_t flag) {
+  const struct sock_filter part[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args) + argument * sizeof(uint64_t)),
+      SKIP_UNLESS_ANY(flag, 1),
+      REFUSE(EPERM),
+      ALLOW,
+  };
+  APPEND_FOR(filter, call, part);
 }
 
 /* To type for whoever has the terminal, and to have the kernel load a line discipline. */
@@ -237,12 +259,15 @@ static void refuse_personalities(struct filter *filter) {
 size_t build_syscall_filter(struct sock_filter *code, size_t room) {
   struct filter filter = {.code = code, .room = room};
   only_native(&filter);
+  refuse_huge_pages(&filter, SYS_mmap, 3, MAP_HUGETLB); /* first, for it is called the most */
+  refuse_huge_pages(&filter, SYS_memfd_create, 1, MFD_HUGETLB);
+  refuse_huge_pages(&filter, SYS_shmget, 2, SHM_HUGETLB);
   refuse_by_name(&filter);
   refuse_namespaces(&filter, SYS_clone, NAMESPACES);
   refuse_namespaces(&filter, SYS_unshare, NAMESPACES | CLONE_NEWTIME);
   refuse_sockets(&filter, SYS_socket);
   refuse_sockets(&filter, SYS_socketpair);
-  refuse_packet_rings(&filter);
+  refuse_socket_options(&filter);
   refuse_terminal_tricks(&filter);
   refuse_personalities(&filter);
   const struct sock_filter last[] = {ALLOW};

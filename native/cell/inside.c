@@ -55,7 +55,7 @@ static void bind_read_only(const char *path) {
  * other homes are block devices and file systems: what lists those tells of neighbours.
  * CRIU makes each of these mounts again, so there is one for a whole directory. */
 void mask_kernel_interfaces(void) {
-  const char *read_only[] = {"proc/sys", "proc/bus", "proc/sysrq-trigger"};
+  const char *read_only[] = {"proc/sys", "proc/bus", "proc/sysrq-trigger", "proc/pressure"};
   const char *hidden_files[] = {"proc/kcore",      "proc/keys",      "proc/timer_list", "proc/sched_debug",
                                 "proc/partitions", "proc/diskstats", "proc/swaps",      "proc/interrupts"};
   const char *hidden_directories[] = {"proc/acpi",    "proc/scsi", "proc/irq",                 "proc/fs",

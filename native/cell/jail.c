@@ -96,12 +96,13 @@ void enter_jail(const struct spec *spec) {
   mount_tmpfs("/sys/fs/cgroup", "size=1m,mode=0755");
   put(run, "/run");
   put(null, "/dev/null");
-  for (size_t i = 0; i < spec->shown_count; i++) put(shown[i], spec->shown[i]);
   make_directory("/dev/pts");
   if (mount("devpts", "/dev/pts", "devpts", MS_NOSUID | MS_NOEXEC, NULL)) die("mount", "/dev/pts");
   make_directory(JAIL_STAGE);
   make_directory(JAIL_TMP);
   mount_tmpfs(JAIL_TMP, "size=64m,mode=0755");
+  /* Last: any of it may lie below one of the others. */
+  for (size_t i = 0; i < spec->shown_count; i++) put(shown[i], spec->shown[i]);
 }
 
 int open_mounts(pid_t pid) {

@@ -70,6 +70,8 @@ export const kernelPromises: readonly PromiseAttacks[] = [
     promise: 'The system calls of the filter are refused.',
     attacks: [
       ...refusedCalls.map((call) => `call-${call}`),
+      ...['huge-pages-map', 'huge-pages-file', 'huge-pages-segment'],
+      ...['socket-filter', 'socket-group-filter'],
       'filter-drop',
       'terminal-type-for-others',
       'terminal-discipline',
@@ -90,6 +92,7 @@ export const kernelPromises: readonly PromiseAttacks[] = [
       ...['sysctl-mmap-min-addr', 'sysctl-file-max', 'sysctl-suid-dumpable'],
       ...['sysctl-protected-symlinks', 'sysctl-pipe-pages', 'sysctl-inotify'],
       ...['sysctl-message-queues', 'sysctl-aio', 'sysctl-ip-forward', 'proc-irq', 'proc-mtrr'],
+      'proc-pressure',
       ...['sys-tracing', 'sys-rcu', 'sys-profiling', 'sys-hugepages', 'sys-cpu-offline'],
       ...['sys-clocksource', 'sys-disk-queue', 'sys-uevent', 'sys-interface'],
     ],

@@ -5,11 +5,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stdint.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
+#include <sys/shm.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/timex.h>
 #include <unistd.h>
@@ -54,6 +58,14 @@ static struct verdict use_terminal(const void *request) {
   int fd = open("/dev/pts/ptmx", O_RDWR | O_NOCTTY), number = 0;
   if (fd < 0) return broken("/dev/pts/ptmx");
   return judge(ioctl(fd, (unsigned long)request, &number), "ioctl of a terminal");
+}
+
+static struct verdict attach_filter(const void *option) {
+  struct sock_filter code[] = {BPF_STMT(BPF_RET | BPF_K, 0)};
+  struct sock_fprog program = {.len = 1, .filter = code};
+  int fd = socket(AF_INET, SOCK_DGRAM, 0), on = 1;
+  if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on)) return broken("socket");
+  return judge_call(setsockopt(fd, SOL_SOCKET, (int)(long)option, &program, sizeof program), "filter of a socket");
 }
 
 static struct verdict read_implies_execute(const void *with) {
@@ -129,6 +141,11 @@ static const struct attack attacks[] = {
     PRETENDED(statmount, 0),
     PRETENDED(listmount, 0),
     PRETENDED(open_tree_attr, -1),
+    {"huge-pages-map", make_call, &(const struct call){SYS_mmap, {0, 2 << 20, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1}}},
+    {"huge-pages-file", make_call, &(const struct call){SYS_memfd_create, {(long)"huge", MFD_HUGETLB}}},
+    {"huge-pages-segment", make_call, &(const struct call){SYS_shmget, {0 /* private */, 2 << 20, SHM_HUGETLB | 0600}}},
+    {"socket-filter", attach_filter, (const void *)SO_ATTACH_FILTER},
+    {"socket-group-filter", attach_filter, (const void *)SO_ATTACH_REUSEPORT_CBPF},
     {"terminal-type-for-others", use_terminal, (const void *)TIOCSTI, DONE(SYS_ioctl)},
     {"terminal-discipline", use_terminal, (const void *)TIOCSETD},
     {"personality", read_implies_execute},

@@ -113,6 +113,7 @@ static const struct attack attacks[] = {
     {"sysctl-ip-forward", open_to_write, "/proc/sys/net/ipv4/ip_forward"},
     {"proc-irq", open_to_write, "/proc/irq/default_smp_affinity"},
     {"proc-mtrr", open_to_write, "/proc/mtrr"},
+    {"proc-pressure", open_to_write, "/proc/pressure/memory"},
     {"proc-slabinfo", read_any, "/proc/slabinfo"},
     {"proc-vmallocinfo", read_any, "/proc/vmallocinfo"},
     {"proc-timer-list", read_any, "/proc/timer_list"},
