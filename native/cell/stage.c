@@ -97,7 +97,8 @@ static void mount_overlay_classic(const struct spec *spec) {
   for (size_t i = 0; i < spec->layer_count && used < sizeof options; i++)
     used += (size_t)snprintf(options + used, sizeof options - used, "%sstage/l/%zu", i ? ":" : "", i);
   if (used >= sizeof options) die_usage("too many layers for this kernel", spec->env);
-  if (mount("forkpoint", "stage/root", "overlay", MS_NODEV, options)) die("mount overlay", spec->env);
+  unsigned long flags = MS_NODEV | (spec->no_new_privs ? MS_NOSUID : 0);
+  if (mount("forkpoint", "stage/root", "overlay", flags, options)) die("mount overlay", spec->env);
 }
 
 /* Whether the kernel knows what it was told; any other failure is fatal. */
@@ -136,7 +137,8 @@ static void mount_overlay(const struct spec *spec) {
     mount_overlay_classic(spec);
     return;
   }
-  int root = (int)syscall(SYS_fsmount, fs, FSMOUNT_CLOEXEC, MOUNT_ATTR_NODEV);
+  unsigned attributes = MOUNT_ATTR_NODEV | (spec->no_new_privs ? MOUNT_ATTR_NOSUID : 0);
+  int root = (int)syscall(SYS_fsmount, fs, FSMOUNT_CLOEXEC, attributes);
   if (root < 0) die("fsmount overlay for", spec->env);
   attach(root, "stage/root");
   close(fs);

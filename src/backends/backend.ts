@@ -266,6 +266,8 @@ export interface Backend {
   remnants(): Promise<readonly Remnant[]>
   /** puts the walls of this version around what an earlier one started; cheap if they stand */
   harden(): Promise<void>
+  /** whether it is behind walls of an earlier version, which only a new life takes down */
+  isOutdated(instance: Instance): boolean
   /** gives back what is held for all environments together, once there is none of them */
   release(left: 'snapshots' | 'nothing'): Promise<void>
   check(): Promise<readonly Check[]>

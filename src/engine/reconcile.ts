@@ -1,4 +1,5 @@
 import type { Remnant } from '../backends/backend.ts'
+import { BackendError } from '../model/errors.ts'
 import type { Operation } from '../store/journal.ts'
 import { recoverApply } from './apply/recover.ts'
 import { discardUnrecorded, squashLease } from './compact.ts'
@@ -19,10 +20,11 @@ import { discardAbandoned } from './spares/discard.ts'
  */
 export async function reconcile(engine: Engine): Promise<void> {
   if (engine.store.snapshots.any()) await engine.backend('native').ready()
-  await engine.backend('native').harden()
+  await tried(() => engine.backend('native').harden())
   await tried(() => discardAbandoned(engine))
   const { recovered } = await recoverAbandoned(engine)
   markDead(engine)
+  warnOfOutdated(engine)
   let removed = 0
   await tried(async () => {
     removed = await removeOrphans(engine)
@@ -73,6 +75,19 @@ async function recover(
     // What is left stays listed, or is in nobody's way.
     journal.fail(operation, error)
     throw error
+  }
+}
+
+/** It runs with the filter of system calls and the ids that an earlier version gave it. */
+function warnOfOutdated(engine: Engine): void {
+  for (const { id, name, backend, instance } of engine.store.environments.list()) {
+    if (instance === null || !engine.backend(backend).isOutdated(instance)) continue
+    const subject = name ?? id
+    const warning = new BackendError(
+      `${subject} runs since an earlier version, behind fewer walls than a new environment`,
+      { remedy: `\`forkpoint snapshot ${subject}\` gives it those of this version` },
+    )
+    engine.warnings.add(`outdated:${id}`, warning)
   }
 }
 

@@ -169,3 +169,67 @@ assert libc.mount(b'devpts', b'/dev/pts', b'devpts', 32 | 2 | 8, options) == 0, 
     expect((await env.exec(words)).stdout).toMatch(/^lo\n\d+\n$/)
   })
 })
+
+describe('what one environment has open', () => {
+  /** Holds what the script opens, until the environment ends. */
+  async function hold(of: Environment, script: string): Promise<void> {
+    await of.files.write(
+      '/tmp/hold.py',
+      `${script}\nprint('held', flush=True)\nwhile True: time.sleep(99)\n`,
+    )
+    const { stdout } = await of.exec(
+      `mkfifo /tmp/held; python3 /tmp/hold.py > /tmp/held 2>&1 & read -t 60 line < /tmp/held; echo "$line"`,
+    )
+    expect(stdout).toContain('held')
+  }
+
+  const files = 'import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (20000, 20000))'
+  const pipes = (count: number) =>
+    `import os, time\n${files}\nheld = [os.pipe() for _ in range(${count})]`
+  const inFlight = `
+import array, os, socket, time
+${files}
+null = os.open('/dev/null', 0)
+held = []
+def send_many():
+    for _ in range(100):
+        ends = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+        held.append(ends)
+        for _ in range(80):
+            try: ends[0].sendmsg([b'x'], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array('i', [null] * 250))], socket.MSG_DONTWAIT)
+            except OSError: return
+send_many()
+`
+
+  test('a thousand pipes are in its snapshots; beyond, CRIU gives up, and says so', async () => {
+    const own = await fp.create()
+    await hold(own, pipes(1000))
+    const [copy] = await own.fork(1)
+    for (const one of [own, copy as Environment]) {
+      const { stdout } = await one.exec('ls /proc/$(pgrep -f hold.py)/fd | wc -l')
+      expect(Number(stdout)).toBeGreaterThanOrEqual(2000)
+      await one.remove()
+    }
+    const greedy = await fp.create()
+    await hold(greedy, pipes(1500))
+    await expect(greedy.snapshot()).rejects.toThrow('more than 1,024 pipes')
+    await greedy.remove()
+  })
+
+  test.each([
+    ['1,500 pipes', pipes(1500)],
+    ['as many descriptors in flight as it gets', inFlight],
+  ])('%s keep no neighbour from being snapshotted and forked', async (_, script) => {
+    const hostile = await fp.create()
+    await hold(hostile, script)
+    const neighbour = await fp.create()
+    await neighbour.exec('exec 7<> <(:); X=kept')
+    await neighbour.snapshot()
+    const [copy] = await neighbour.fork(1)
+    for (const one of [neighbour, copy as Environment]) {
+      expect((await one.exec('echo $X')).stdout).toBe('kept\n')
+      await one.remove()
+    }
+    await hostile.remove()
+  })
+})

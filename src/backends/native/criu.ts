@@ -9,7 +9,7 @@ import { criuFailure } from './criu-failure.ts'
 import { dumpRequest, restoreRequest } from './criu-request.ts'
 import type { CriuWorkers } from './criu-workers.ts'
 import { usedNames } from './images/names.ts'
-import { replacedImages } from './images/replaced-images.ts'
+import { replacedImages, rootFlagsOf } from './images/replaced-images.ts'
 import { nativeProgram } from './native-program.ts'
 import { runTool } from './run-tool.ts'
 
@@ -89,7 +89,9 @@ export async function restore(
   const { stdout, stderr } = await workers.run({
     ...{ args, request: restoreRequest(images) },
     names: usedNames(await readFile(join(images, 'files.img'))),
-    replaced: await replacedImages(images, { ids: cell.ids, filter: currentFilter() }),
+    replaced: await replacedImages(images, {
+      ...{ ids: cell.ids, filter: currentFilter(), rootFlags: rootFlagsOf(cell) },
+    }),
   })
   const [state, pid, dev = '', ino = '', birthtimeNs = ''] = stdout.trim().split(' ')
   if (state !== 'restored')

@@ -42,6 +42,14 @@ const meanings: readonly [RegExp, (match: RegExpExecArray) => Omit<Refusal, 'pid
     }),
   ],
   [
+    /OOM storing pipe/,
+    () => ({
+      object: 'more than 1,024 pipes and FIFOs, which CRIU cannot dump',
+      remedy:
+        'close some of them, or end processes that have them; `--mode filesystem` needs neither',
+    }),
+  ],
+  [
     /Can't dump file (-?\d+) of that type \[(\d+)\]/,
     ([, fd, mode]) => ({ object: `descriptor ${fd} of type ${mode}`, remedy: closeIt }),
   ],

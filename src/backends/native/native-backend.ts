@@ -191,6 +191,7 @@ export function nativeBackend(context: BackendContext): Backend {
     layersOf,
     remnants: () => remnants(native),
     harden: () => harden(native),
+    isOutdated: (instance) => fromRecord(instance).ids === undefined,
     address: (id, instance) => ({
       path: placeOf(id, instance).socket,
       identity: fromRecord(instance).socket,

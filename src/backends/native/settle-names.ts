@@ -11,6 +11,7 @@ import {
   remappedNames,
   renameFiles,
   safeName,
+  sharedDirectories,
 } from './images/remapped-names.ts'
 import { terminated } from './link-remaps.ts'
 import { replaceImage } from './memory/rewrite-images.ts'
@@ -36,7 +37,10 @@ export async function settleNames(images: string, pid: number): Promise<void> {
   })
   if (names.length === 0) return
   const found = await placesOf(names, pid)
-  const unsafe = names.filter((name, index) => !isUsable(name, found[index] ?? 'through-link'))
+  const shared = sharedDirectories(names)
+  const unsafe = names.filter(
+    (name, index) => shared.has(name) || !isUsable(name, found[index] ?? 'through-link'),
+  )
   if (unsafe.length === 0) return
   const renamed = new Map(unsafe.map((name) => [name.id, safeName(name, unguessable())]))
   await replaceImage(join(images, 'files.img'), renameFiles(files, renamed))

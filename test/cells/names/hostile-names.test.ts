@@ -120,6 +120,36 @@ describe.each(['root', 'nobody'])('as %s', (user) => {
   )
 })
 
+test('a directory that becomes a link and back all the time leads nowhere, whenever it is captured', async () => {
+  const env = await fp.create()
+  const before = listing(canaries)
+  const race = `
+import os
+os.makedirs('/tmp/race', exist_ok=True)
+os.chdir('/tmp/race')
+held = []
+while True:
+    os.mkdir('nb')
+    open('nb/victim', 'w').write('mine')
+    held = held[-20:] + [os.open('nb/victim', os.O_RDWR), os.open('nb', os.O_RDONLY)]
+    os.unlink('nb/victim')
+    os.rmdir('nb')
+    os.symlink('${canaries}', 'nb')
+    for fd in held[:-20]: os.close(fd)
+    held = held[-20:]
+    os.unlink('nb')
+`
+  await env.files.write('/tmp/race.py', race)
+  await env.exec('python3 /tmp/race.py > /tmp/race.log 2>&1 &')
+  for (let round = 0; round < 15; round += 1) {
+    const snapshot = await env.snapshot()
+    const [fork] = await snapshot.fork(1)
+    await fork?.remove()
+  }
+  expect((await env.exec('jobs; cat /tmp/race.log')).stdout).toMatch(/Running[^\n]*\n$/)
+  expect(listing(canaries)).toBe(before)
+})
+
 /** The process of the host that sleeps so long. */
 function hostPidOf(seconds: string): number {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))

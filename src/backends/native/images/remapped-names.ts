@@ -16,6 +16,8 @@ export interface RemappedName {
   readonly name: string
   /** `link`: a hard link to a file that has other names; the others are what was opened and deleted */
   readonly kind: 'link' | 'file' | 'directory'
+  /** number of the content of what was deleted; several that were open may be the same */
+  readonly ghost?: number
   /** of the mount it is on; that of the root if it is on none that is known */
   readonly mountpoint: string
 }
@@ -47,16 +49,16 @@ export function remappedNames({ files, remaps, mountpoints, ghost }: RemapImages
       .map((entry) => read(mntEntry, entry))
       .map(({ mntId, mountpoint }) => [mntId, mountpoint]),
   )
-  const named = (id: number, kind: RemappedName['kind']): RemappedName[] => {
+  const named = (id: number, kind: RemappedName['kind'], content?: number): RemappedName[] => {
     const file = entries.get(id)
     if (!file) return []
-    return [
-      { id, name: absolute(file.name), kind, mountpoint: mounts.get(file.mntId ?? -1) ?? '/' },
-    ]
+    const mountpoint = mounts.get(file.mntId ?? -1) ?? '/'
+    const own = content === undefined ? {} : { ghost: content }
+    return [{ id, name: absolute(file.name), kind, mountpoint, ...own }]
   }
   return decodeImage(remaps).entries.flatMap((entry) => {
     const { origId, remapId, remapType = types.linked } = read(remapFilePathEntry, entry)
-    if (remapType === types.ghost) return named(origId, kindOf(ghost(remapId)))
+    if (remapType === types.ghost) return named(origId, kindOf(ghost(remapId)), remapId)
     // The one is made of the other, for a moment, under the name that it had when it was opened.
     return remapType === types.linked ? [...named(remapId, 'link'), ...named(origId, 'file')] : []
   })
@@ -86,6 +88,14 @@ export function isUsable({ name, kind }: RemappedName, place: Place): boolean {
   if (place === 'taken' && kind === 'directory') return false
   const last = name.slice(name.lastIndexOf('/') + 1)
   return last.length + longestSuffix <= longestName && name.length + longestSuffix <= longestPath
+}
+
+/** Names of deleted directories that another one has as well: CRIU would take the two for one. */
+export function sharedDirectories(names: readonly RemappedName[]): ReadonlySet<RemappedName> {
+  const first = new Map<string, number | undefined>()
+  const directories = names.filter(({ kind }) => kind === 'directory')
+  for (const { name, ghost } of directories) if (!first.has(name)) first.set(name, ghost)
+  return new Set(directories.filter(({ name, ghost }) => first.get(name) !== ghost))
 }
 
 /** A name at the top of the same mount, where no link can lead elsewhere. `unique` is free there. */

@@ -20,6 +20,13 @@ export interface Walls {
   readonly ids: Ids
   /** instructions of the filter of system calls that a new cell gets */
   readonly filter: Buffer
+  /** what `/` is mounted with, as mount(2) has it */
+  readonly rootFlags: number
+}
+
+/** As native/cell/stage.c mounts it. */
+export function rootFlagsOf({ noNewPrivs }: { readonly noNewPrivs: boolean }): number {
+  return MS_NODEV | (noNewPrivs ? MS_NOSUID : 0)
 }
 
 export interface ReplacedImage {
@@ -27,6 +34,7 @@ export interface ReplacedImage {
   readonly content: Buffer
 }
 
+const MS_NOSUID = 2
 const MS_NODEV = 4
 
 /**
@@ -48,9 +56,9 @@ export async function replacedImages(images: string, walls: Walls): Promise<Repl
 /** Null where the image stays as it is. */
 type Replacement = (image: Buffer) => Buffer | null
 
-function replacementOf(name: string, { ids, filter }: Walls): Replacement | null {
+function replacementOf(name: string, { ids, filter, rootFlags }: Walls): Replacement | null {
   if (/^userns-\d+\.img$/.test(name)) return (image) => withIds(image, ids)
-  if (/^mountpoints-\d+\.img$/.test(name)) return withoutDevices
+  if (/^mountpoints-\d+\.img$/.test(name)) return (image) => withRootFlags(image, rootFlags)
   if (name === 'seccomp.img') return (image) => withFilter(image, filter)
   return null
 }
@@ -63,12 +71,12 @@ export function withIds(image: Buffer, { base, count }: Ids): Buffer {
 }
 
 /** The kernel does not let CRIU take away from the root what it was mounted with. */
-export function withoutDevices(image: Buffer): Buffer | null {
+export function withRootFlags(image: Buffer, wanted: number): Buffer | null {
   const { head, entries } = decodeImage(image)
   const changed = entries.map((entry) => {
     const { flags, mountpoint } = read(mntEntry, entry)
-    const isBare = mountpoint === '/' && (flags & MS_NODEV) === 0
-    return isBare ? change(mntEntry, entry, { flags: flags | MS_NODEV }) : entry
+    const isBare = mountpoint === '/' && (flags & wanted) !== wanted
+    return isBare ? change(mntEntry, entry, { flags: flags | wanted }) : entry
   })
   return changed.some((entry, index) => entry !== entries[index])
     ? encodeImage({ head, entries: changed })
