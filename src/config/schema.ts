@@ -108,7 +108,7 @@ export const schema = {
     parsed(parseCount),
     1_000_000,
     'a user id of at least 1',
-    'host user id of root inside',
+    'first of the host user ids for environments; each has a range of its own after it',
   ),
   'ids.count': setting(
     parsed(parseCount),
