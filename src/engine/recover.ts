@@ -10,7 +10,7 @@ import { retire } from './spares/discard.ts'
 /**
  * An environment for this caller alone, as its record says: what a process that was killed left
  * half-done is put right first, however long this one has been running. What cannot be put right is
- * told as a warning and tried again by the next: it must not lock anybody out.
+ * told as a warning and tried again by the next: it must not lock anybody out of what runs.
  */
 export async function hold(
   engine: Engine,
@@ -20,12 +20,21 @@ export async function hold(
 ): Promise<Lease> {
   const lease = await engine.store.leases.acquire(`env:${id}`, what, options)
   try {
-    await recoverEnvironment(engine, id)
+    const [failure] = await recoverEnvironment(engine, id)
+    // Its files are not all back: it must not run, and nobody can use it.
+    if (failure && (await isStuck(engine, id))) throw failure.error
     return lease
   } catch (error) {
     lease.release()
     throw error
   }
+}
+
+/** Whether what should run is frozen. */
+async function isStuck(engine: Engine, id: EnvironmentId): Promise<boolean> {
+  const record = engine.store.environments.get(id)
+  if (!record?.instance || record.status !== 'running') return false
+  return (await engine.backend(record.backend).inspect(id, record.instance)) === 'paused'
 }
 
 /** An operation that could not be put right. */
