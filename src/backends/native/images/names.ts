@@ -1,16 +1,7 @@
-import {
-  fanotifyFileEntry,
-  fanotifyInodeMarkEntry,
-  fanotifyMarkEntry,
-  fhEntry,
-  fileEntry,
-  inotifyFileEntry,
-  inotifyWdEntry,
-  regFileEntry,
-  unixSkEntry,
-} from './criu-messages.ts'
+import { fhEntry, fileEntry, regFileEntry, unixSkEntry } from './criu-messages.ts'
 import { decodeImage } from './image-file.ts'
 import { read } from './schema.ts'
+import { watchedHandles } from './watches.ts'
 
 /** What CRIU does with a name: see native/cell/names.c, which looks each of them up before it does. */
 type Use = 'file' | 'link' | 'socket' | 'deleted-socket'
@@ -37,11 +28,12 @@ export function usedNames(files: Buffer): Buffer {
 }
 
 function namesOf(entry: Uint8Array): UsedName[] {
-  const { reg, usk, ify, ffy } = read(fileEntry, entry)
-  if (reg) return [nameOfFile(reg)]
-  if (usk) return namesOfSocket(usk)
-  if (ify) return pathsOf(read(inotifyFileEntry, ify).wd.map((wd) => read(inotifyWdEntry, wd)))
-  return ffy ? pathsOf(markedInodes(ffy)) : []
+  const file = read(fileEntry, entry)
+  if (file.reg) return [nameOfFile(file.reg)]
+  if (file.usk) return namesOfSocket(file.usk)
+  return watchedHandles(file)
+    .flatMap((handle) => read(fhEntry, handle).path ?? [])
+    .map((path) => ({ use: 'file', path: untilNul(path) }))
 }
 
 function nameOfFile(reg: Uint8Array): UsedName {
@@ -55,18 +47,6 @@ function namesOfSocket(usk: Uint8Array): UsedName[] {
   if (given === '') return []
   const path = given.startsWith('/') ? given : `${untilNul(nameDir ?? '')}/${given}`
   return [{ use: deleted === true ? 'deleted-socket' : 'socket', path }]
-}
-
-function markedInodes(ffy: Uint8Array) {
-  return read(fanotifyFileEntry, ffy)
-    .mark.flatMap((mark) => read(fanotifyMarkEntry, mark).ie ?? [])
-    .map((inode) => read(fanotifyInodeMarkEntry, inode))
-}
-
-function pathsOf(watched: readonly { readonly fHandle: Uint8Array }[]): UsedName[] {
-  return watched
-    .flatMap(({ fHandle }) => read(fhEntry, fHandle).path ?? [])
-    .map((path) => ({ use: 'file', path: untilNul(path) }))
 }
 
 /** The kernel's names end there, and `cell` takes it for the end of a record. */
