@@ -3,10 +3,11 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, truncateSync, writeFileSync } from 'node:fs'
 import { afterAll, describe, expect, test } from 'vitest'
-import type { Environment } from '../../src/index.ts'
+import type { Environment, TerminalHandle } from '../../src/index.ts'
 import { CliHome } from '../e2e/cli/cli-home.ts'
 import { cgroupsOf } from '../support/cell-processes.ts'
 import { failureOf } from '../support/failure-of.ts'
+import { bytesRead } from '../support/hostile-programs.ts'
 import { TemporaryDirectory } from '../support/temporary-directory.ts'
 import { TestHome } from '../support/test-home.ts'
 import { boundPromises } from './catalogue/host-side.ts'
@@ -119,11 +120,63 @@ async function nameFiles(run: AttackRun): Promise<string | null> {
     : `printed ${JSON.stringify(text.slice(found.index - 20, found.index + 20))}`
 }
 
+async function shownUntil(viewer: TerminalHandle, wanted: string): Promise<string> {
+  let text = ''
+  for await (const chunk of viewer.data()) {
+    text += chunk.toString('latin1')
+    if (text.includes(wanted)) break
+  }
+  return text
+}
+
+/** Who attaches to the terminal again sees what was drawn, and his clipboard is not written. */
+async function writeClipboard(run: AttackRun): Promise<string | null> {
+  const env = await environmentIn(home, run.state)
+  const script = "printf '\\033]52;c;eA==\\007\\033[6ndrawn'; sleep 1000"
+  const argv = ['/bin/sh', '-c', script]
+  const viewer = await env.shell('shared').attach({ argv, user: run.user })
+  const live = await shownUntil(viewer, 'drawn')
+  viewer.detach()
+  const again = await env.shell('shared').attach()
+  const replayed = await shownUntil(again, 'drawn')
+  again.detach()
+  await env.remove()
+  if (!live.includes('52;c;')) return `the attack was not seen live: ${JSON.stringify(live)}`
+  return replayed.includes('\x1b]52') || replayed.includes('\x1b[6n') ? replayed : null
+}
+
+const oversized = `
+import mmap, os, sys
+held = []
+for i in range(3):
+    with open('/tmp/big%d.so' % i, 'wb') as f:
+        f.write(open('/bin/true', 'rb').read())
+        f.truncate(1000 << 20)
+    f = open('/tmp/big%d.so' % i, 'rb')
+    held.append(mmap.mmap(f.fileno(), 4096, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXEC))
+print('ready', flush=True)
+sys.stdin.read()
+`
+
+async function mapOversized(run: AttackRun): Promise<string | null> {
+  const env = await environmentIn(home, run.state)
+  const words = ['/usr/bin/python3', '-c', oversized]
+  const running = await env.spawn(words, { mode: 'process', user: run.user, stdin: 'streamed' })
+  await running.stdout[Symbol.asyncIterator]().next()
+  const before = bytesRead()
+  await env.snapshot()
+  const read = bytesRead() - before
+  await env.remove()
+  return read < 1000 * 2 ** 20 ? null : `${read} bytes were read`
+}
+
 const boundAttacks: Readonly<Record<string, BoundAttack>> = {
   'disk-without-nodev': readDiskInCgroup,
   'volume-full': fillVolume,
   'tree-too-deep': digTree,
   'text-control-characters': nameFiles,
+  'terminal-clipboard': writeClipboard,
+  'program-all-size': mapOversized,
 }
 
 describe.each(boundPromises)('$promise', ({ attacks }) => {

@@ -12,10 +12,6 @@ const wait = 'print("ready", flush=True); time.sleep(1000)'
 
 /** Python programs that each hold one thing that no image can carry. */
 const programs = {
-  'a vsock socket': `
-import socket, time
-s = socket.socket(socket.AF_VSOCK, socket.SOCK_STREAM)
-${wait}`,
   'a large file that is deleted but open': `
 import os, time
 f = open('/root/large', 'wb')

@@ -14,7 +14,6 @@ const closeIt = 'close it or end that process, then try again; `--mode filesyste
 const meanings: readonly [RegExp, (match: RegExpExecArray) => Omit<Refusal, 'pid'>][] = [
   [/anon_inode:\[io_uring\]/, () => ({ object: 'an io_uring', remedy: closeIt })],
   [/\(anon anon_inode:\[?([\w-]+)\]?\)/, ([, kind]) => ({ object: `a ${kind}`, remedy: closeIt })],
-  [/Unknown socket collected \(family 40\)/, () => ({ object: 'a vsock socket', remedy: closeIt })],
   [
     /Unknown socket collected \(family (\d+)\)/,
     ([, family]) => ({ object: `a socket of address family ${family}`, remedy: closeIt }),

@@ -42,7 +42,12 @@ export const boundPromises: readonly PromiseAttacks[] = [
     attacks: ['tree-too-deep'],
   },
   {
-    promise: 'Text from inside is printed without control characters.',
-    attacks: ['text-control-characters'],
+    promise:
+      'Text from inside is printed without control characters, and a terminal repeats no effects.',
+    attacks: ['text-control-characters', 'terminal-clipboard'],
+  },
+  {
+    promise: 'Of programs that are all size, a snapshot reads what its budget allows.',
+    attacks: ['program-all-size'],
   },
 ]
