@@ -4,6 +4,7 @@ import { type CommandSpec, checkCommandId, newCommandId, startFields } from './c
 import type { AgentConnection, CallOptions } from './connection.ts'
 import { protocolError } from './failures.ts'
 import { type Fields, need } from './fields.ts'
+import { givenOptions } from './given.ts'
 import type { Inbox } from './inbox.ts'
 import { listRecords } from './listing.ts'
 import { begunPromptly, type Patience, unlimited } from './patience.ts'
@@ -114,12 +115,12 @@ export class CommandHandle {
     return this.#stream.endInput()
   }
 
-  async signal(signal: NodeJS.Signals, options: CallOptions = {}): Promise<void> {
+  async signal(signal: NodeJS.Signals, options?: CallOptions): Promise<void> {
     const number = signalNumber(signal)
     await this.#connection.request(
       { verb: `send ${signal} to command`, subject: this.id },
       { op: Op.execSignal, id: this.id, signal: number },
-      options,
+      givenOptions(options),
     )
   }
 

@@ -5,6 +5,7 @@ import type { AgentConnection, CallOptions } from './connection.ts'
 import { within } from './deadline.ts'
 import { noAnswer, protocolError } from './failures.ts'
 import { type Fields, need } from './fields.ts'
+import { givenOptions, givenSize } from './given.ts'
 import type { Inbox } from './inbox.ts'
 import { listRecords } from './listing.ts'
 import { begunPromptly } from './patience.ts'
@@ -123,8 +124,8 @@ export class TerminalHandle {
     await this.#stream.send(toBytes(data))
   }
 
-  async resize(size: TerminalSize, options: CallOptions = {}): Promise<void> {
-    await resizeTerminal(this.#connection, this.name, size, options)
+  async resize(size: TerminalSize, options?: CallOptions): Promise<void> {
+    await resizeTerminal(this.#connection, this.name, givenSize(size), givenOptions(options))
   }
 
   /** Leaves the terminal as it is; its program goes on. */

@@ -270,6 +270,20 @@ describe('whatever is handed over', () => {
         await running.signal(value).finally(() => running.detach())
       },
     ],
+    [
+      'command.signal options',
+      async (value) => {
+        const running = await env.spawn('sleep 9', { mode: 'process' })
+        await running.signal('SIGKILL', value).finally(() => running.detach())
+      },
+    ],
+    [
+      'terminal.resize',
+      async (value) => {
+        const viewer = await env.shell('odd').attach()
+        await viewer.resize(value, value).finally(() => viewer.detach())
+      },
+    ],
   ]
 
   test.each(methods)('%s succeeds or says what is wrong', async (name, call) => {
