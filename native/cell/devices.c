@@ -1,7 +1,7 @@
 /* Which devices the processes of cells may open, whatever nodes they come by: those of the template (see
  * template.c) and terminals. It is the second wall, behind mounts without devices.
  *
- * In v1 the policy is text in the group of each cell (see src/backends/native/devices.ts). In v2 it is a
+ * In v1 the policy is text in the group of each cell (see src/backends/native/cell/devices.ts). In v2 it is a
  * BPF program, attached to the group that the cells of a home have in common; it ends with that group. */
 #define _GNU_SOURCE
 #include "cell.h"

@@ -1,10 +1,10 @@
-import { envEntries } from './command-spec.ts'
-import type { AgentConnection, CallOptions } from './connection.ts'
-import { within } from './deadline.ts'
+import { envEntries } from './commands/command-spec.ts'
 import { agentIsSilent, ConnectionLostError } from './failures.ts'
-import { type Fields, need } from './fields.ts'
-import { listRecords } from './listing.ts'
-import { Op } from './wire.ts'
+import { listRecords } from './files/listing.ts'
+import type { AgentConnection, CallOptions } from './wire/connection.ts'
+import { within } from './wire/deadline.ts'
+import { type Fields, need } from './wire/fields.ts'
+import { Op } from './wire/wire.ts'
 
 export interface EnvironmentIdentity {
   readonly hostname: string

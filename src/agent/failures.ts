@@ -9,7 +9,7 @@ import {
   TimeoutError,
 } from '../model/errors.ts'
 import { printable as printableText } from '../model/printable.ts'
-import { MAX_OPEN_BYTES, PROTOCOL_VERSION } from './wire.ts'
+import { MAX_OPEN_BYTES, PROTOCOL_VERSION } from './wire/wire.ts'
 
 /** What a call was doing and to what, so that its failure can say so. */
 export interface Attempt {

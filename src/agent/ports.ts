@@ -1,10 +1,10 @@
 import { createServer, type Server, type Socket } from 'node:net'
 import { BackendError } from '../model/errors.ts'
-import type { AgentConnection, CallOptions } from './connection.ts'
 import { hostRefusal, protocolError } from './failures.ts'
-import type { Patience } from './patience.ts'
-import type { AgentStream } from './stream.ts'
-import { Op } from './wire.ts'
+import type { AgentConnection, CallOptions } from './wire/connection.ts'
+import type { Patience } from './wire/patience.ts'
+import type { AgentStream } from './wire/stream.ts'
+import { Op } from './wire/wire.ts'
 
 export interface PortTarget {
   /** Default 127.0.0.1, as seen inside. */

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import type { SocketIdentity } from '../agent/socket.ts'
+import type { SocketIdentity } from '../agent/wire/socket.ts'
 import type { Capabilities } from '../model/capabilities.ts'
 import type {
   BackendName,

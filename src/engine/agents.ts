@@ -1,10 +1,10 @@
-import { greeted } from '../agent/connect.ts'
-import { AgentConnection, type CallOptions } from '../agent/connection.ts'
 import { configure, quiesce, setIdentity } from '../agent/environment.ts'
-import { openAgentSocket } from '../agent/socket.ts'
+import { greeted } from '../agent/wire/connect.ts'
+import { AgentConnection, type CallOptions } from '../agent/wire/connection.ts'
+import { openAgentSocket } from '../agent/wire/socket.ts'
 import type { EnvironmentRecord, Instance } from '../model/environment.ts'
 import type { Engine } from './engine.ts'
-import { identityOf } from './identity.ts'
+import { identityOf } from './operations/identity.ts'
 
 /** A connection to one instance, also while a swap keeps the shared ones away. */
 export async function connectTo(

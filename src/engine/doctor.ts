@@ -1,9 +1,9 @@
 import type { Check } from '../backends/backend.ts'
 import type { Settings } from '../model/settings.ts'
 import { openEngine } from './engine.ts'
-import { recoverAbandoned } from './reconcile.ts'
-import type { Unrecovered } from './recover.ts'
-import { releaseIfUnused } from './remove.ts'
+import { releaseIfUnused } from './operations/remove.ts'
+import { recoverAbandoned } from './recovery/reconcile.ts'
+import type { Unrecovered } from './recovery/recover.ts'
 
 /** What `doctor` found. */
 export interface Doctor {

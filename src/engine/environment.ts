@@ -1,16 +1,23 @@
-import type { CommandHandle, CommandInfo, CommandOffsets } from '../agent/commands.ts'
-import { attachCommand, listCommands, startCommand } from '../agent/commands.ts'
-import type { AgentConnection } from '../agent/connection.ts'
+import type { CommandHandle, CommandInfo, CommandOffsets } from '../agent/commands/commands.ts'
+import { attachCommand, listCommands, startCommand } from '../agent/commands/commands.ts'
+import { type ExecSpec, execCommand } from '../agent/commands/exec.ts'
 import { closeShell, listShells, type ShellInfo } from '../agent/environment.ts'
-import { type ExecSpec, execCommand } from '../agent/exec.ts'
-import { listTerminals, type TerminalInfo } from '../agent/terminals.ts'
+import { listTerminals, type TerminalInfo } from '../agent/terminals/terminals.ts'
+import type { AgentConnection } from '../agent/wire/connection.ts'
 import type { CopyReport, InstanceStats } from '../backends/backend.ts'
 import type { Capabilities } from '../model/capabilities.ts'
 import type { EnvironmentRecord, EnvironmentStatus } from '../model/environment.ts'
 import { ConflictError } from '../model/errors.ts'
 import type { EnvironmentId } from '../model/ids.ts'
-import type { ApplyOptions, ApplyReport } from './apply.ts'
-import { applyFrom, type DiffOptions, diffBetween, exportFrom, type FilesDiff } from './compare.ts'
+import type { ApplyOptions, ApplyReport } from './copying/apply.ts'
+import {
+  applyFrom,
+  type DiffOptions,
+  diffBetween,
+  exportFrom,
+  type FilesDiff,
+} from './copying/compare.ts'
+import type { ExportOptions } from './copying/export.ts'
 import type { Engine } from './engine.ts'
 import {
   type ExecOptions,
@@ -19,10 +26,7 @@ import {
   resultOf,
   type SpawnOptions,
 } from './exec-options.ts'
-import type { ExportOptions } from './export.ts'
 import { EnvironmentFiles } from './files.ts'
-import type { ForkOptions } from './fork.ts'
-import type { Forks } from './forks.ts'
 import { idOf, referenceOf } from './handles.ts'
 import { type LogEntry, logEntry } from './history/log.ts'
 import { checked } from './inputs/checked.ts'
@@ -34,15 +38,17 @@ import {
   spawnInput,
 } from './inputs/environment-inputs.ts'
 import { word } from './inputs/values.ts'
-import { currentRecord, liveRecord } from './liveness.ts'
-import { type PauseOptions, pause, resume } from './pause.ts'
+import type { ForkOptions } from './operations/fork.ts'
+import type { Forks } from './operations/forks.ts'
+import { type PauseOptions, pause, resume } from './operations/pause.ts'
+import { promote } from './operations/promote.ts'
+import { remove } from './operations/remove.ts'
+import { rename } from './operations/rename.ts'
+import { restore, revive } from './operations/restore.ts'
+import { release, type SnapshotOptions, snapshot } from './operations/snapshot.ts'
 import { EnvironmentPorts } from './ports.ts'
-import { promote } from './promote.ts'
-import { remove } from './remove.ts'
-import { rename } from './rename.ts'
-import { restore, revive } from './restore.ts'
+import { currentRecord, liveRecord } from './recovery/liveness.ts'
 import { Shell } from './shell.ts'
-import { release, type SnapshotOptions, snapshot } from './snapshot.ts'
 import { Snapshot } from './snapshot-handle.ts'
 
 /** What `ls` shows of an environment. */

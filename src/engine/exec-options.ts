@@ -1,5 +1,5 @@
-import type { CommandSpec } from '../agent/command-spec.ts'
-import type { ExecResult as AgentResult, ExecInput } from '../agent/exec.ts'
+import type { CommandSpec } from '../agent/commands/command-spec.ts'
+import type { ExecResult as AgentResult, ExecInput } from '../agent/commands/exec.ts'
 import { InvalidInputError } from '../model/errors.ts'
 import { checked } from './inputs/checked.ts'
 import { commandInput } from './inputs/environment-inputs.ts'

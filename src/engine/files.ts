@@ -1,5 +1,4 @@
-import type { AgentConnection, CallOptions } from '../agent/connection.ts'
-import { downloadTree } from '../agent/download.ts'
+import { downloadTree } from '../agent/files/download.ts'
 import {
   type FileData,
   type ReadAllOptions,
@@ -8,8 +7,8 @@ import {
   streamFile,
   type WriteOptions,
   writeFile,
-} from '../agent/file-content.ts'
-import { type FileWatch, type WatchOptions, watchFiles } from '../agent/file-watch.ts'
+} from '../agent/files/file-content.ts'
+import { type FileWatch, type WatchOptions, watchFiles } from '../agent/files/file-watch.ts'
 import {
   type FileEntry,
   type FileInfo,
@@ -22,9 +21,10 @@ import {
   renameFile,
   type StatOptions,
   statFile,
-} from '../agent/files.ts'
-import type { TransferOptions, TransferSummary } from '../agent/transfer.ts'
-import { type UploadOptions, uploadTree } from '../agent/upload.ts'
+} from '../agent/files/files.ts'
+import type { TransferOptions, TransferSummary } from '../agent/files/transfer.ts'
+import { type UploadOptions, uploadTree } from '../agent/files/upload.ts'
+import type { AgentConnection, CallOptions } from '../agent/wire/connection.ts'
 import { checked } from './inputs/checked.ts'
 import { data } from './inputs/data.ts'
 import {

@@ -1,5 +1,5 @@
-import type { AgentConnection } from '../agent/connection.ts'
 import { type ForwardOptions, forwardPort, type PortForward } from '../agent/ports.ts'
+import type { AgentConnection } from '../agent/wire/connection.ts'
 import { checked } from './inputs/checked.ts'
 import { forwardInput, portInput } from './inputs/file-inputs.ts'
 

@@ -1,5 +1,4 @@
-import type { AgentConnection } from '../agent/connection.ts'
-import { renderScreen, type ScreenText } from '../agent/screen.ts'
+import { renderScreen, type ScreenText } from '../agent/terminals/screen.ts'
 import {
   attachTerminal,
   closeTerminal,
@@ -8,7 +7,8 @@ import {
   type TerminalHandle,
   type TerminalOptions,
   type TerminalSize,
-} from '../agent/terminals.ts'
+} from '../agent/terminals/terminals.ts'
+import type { AgentConnection } from '../agent/wire/connection.ts'
 import { NotFoundError } from '../model/errors.ts'
 import { checked } from './inputs/checked.ts'
 import { chunk } from './inputs/data.ts'

@@ -1,7 +1,7 @@
+import { isAlive, type ProcessIdentity, selfIdentity } from '../linux/process-identity.ts'
 import type { Json } from '../model/environment.ts'
 import { ConflictError, type ErrorJson, toJson } from '../model/errors.ts'
 import { type EnvironmentId, newOperationId, type OperationId } from '../model/ids.ts'
-import { isAlive, type ProcessIdentity, selfIdentity } from '../system/process-identity.ts'
 import type { Database, Row } from './database.ts'
 import { ownerOf } from './owner.ts'
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isAlive, type ProcessIdentity, selfIdentity } from '../linux/process-identity.ts'
 import { ConflictError } from '../model/errors.ts'
 import { formatAge, formatDuration } from '../model/quantities.ts'
-import { isAlive, type ProcessIdentity, selfIdentity } from '../system/process-identity.ts'
 import type { Database } from './database.ts'
 import { ownerOf } from './owner.ts'
 

@@ -1,7 +1,7 @@
 import { lstatSync, type Stats, statfsSync } from 'node:fs'
+import { makeClosed, openClosedDirectory } from '../linux/closed-directory.ts'
 import { PrerequisiteError } from '../model/errors.ts'
 import { quote } from '../model/quote.ts'
-import { makeClosed, openClosedDirectory } from '../system/closed-directory.ts'
 import { existingEntry, resolveTrusted } from './trusted-path.ts'
 
 /** File systems that show the kernel: proc, sysfs, cgroup, cgroup2, devpts, debugfs, tracefs. */

@@ -1,4 +1,4 @@
-import type { ProcessIdentity } from '../system/process-identity.ts'
+import type { ProcessIdentity } from '../linux/process-identity.ts'
 import type { Row } from './database.ts'
 
 /** The process that a lease, an operation or a spare belongs to, from the columns of its row. */

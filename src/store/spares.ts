@@ -1,6 +1,6 @@
+import { isAlive, type ProcessIdentity, selfIdentity } from '../linux/process-identity.ts'
 import type { EnvironmentId, SnapshotId } from '../model/ids.ts'
 import type { SpareKind, SpareRecord } from '../model/spare.ts'
-import { isAlive, type ProcessIdentity, selfIdentity } from '../system/process-identity.ts'
 import type { Database, Row } from './database.ts'
 import { ownerOf } from './owner.ts'
 

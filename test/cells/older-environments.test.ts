@@ -4,15 +4,11 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, expect, test } from 'vitest'
-import {
-  mntEntry,
-  seccompEntry,
-  seccompFilter,
-} from '../../src/backends/native/images/criu-messages.ts'
-import { decodeImage, encodeImage } from '../../src/backends/native/images/image-file.ts'
-import { change, read } from '../../src/backends/native/images/schema.ts'
-import { writeManifest } from '../../src/backends/native/manifest.ts'
 import { placesOf } from '../../src/backends/native/places.ts'
+import { mntEntry, seccompEntry, seccompFilter } from '../../src/criu/images/criu-messages.ts'
+import { decodeImage, encodeImage } from '../../src/criu/images/image-file.ts'
+import { change, read } from '../../src/criu/images/schema.ts'
+import { writeManifest } from '../../src/criu/manifest.ts'
 import type { Environment, Snapshot } from '../../src/index.ts'
 import { TestHome } from '../support/test-home.ts'
 

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { afterAll, describe, expect, test } from 'vitest'
-import { nativeProgram } from '../../src/backends/native/native-program.ts'
 import type { Environment } from '../../src/index.ts'
+import { nativeProgram } from '../../src/linux/native-program.ts'
 import { systemCall } from '../support/system-call.ts'
 import { TestHome } from '../support/test-home.ts'
 

@@ -4,9 +4,9 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
-import { encodeFrame } from '../../src/agent/frames.ts'
-import { encodeRecord } from '../../src/agent/records.ts'
-import { FrameType } from '../../src/agent/wire.ts'
+import { encodeFrame } from '../../src/agent/wire/frames.ts'
+import { encodeRecord } from '../../src/agent/wire/records.ts'
+import { FrameType } from '../../src/agent/wire/wire.ts'
 import { FakeAgent, type FakeSide } from '../unit/agent/fake-agent.ts'
 
 const program = fileURLToPath(new URL('programs/measured-host.ts', import.meta.url))

@@ -1,8 +1,8 @@
 // Frames of an agent that is out to harm its host: answers that could be true, then changed.
-import { encodeFields, type Fields } from '../../src/agent/fields.ts'
-import { encodeFrame, type Frame } from '../../src/agent/frames.ts'
-import { encodeRecord } from '../../src/agent/records.ts'
-import { FrameType } from '../../src/agent/wire.ts'
+import { encodeFields, type Fields } from '../../src/agent/wire/fields.ts'
+import { encodeFrame, type Frame } from '../../src/agent/wire/frames.ts'
+import { encodeRecord } from '../../src/agent/wire/records.ts'
+import { FrameType } from '../../src/agent/wire/wire.ts'
 import type { Random } from './random.ts'
 
 const names = [

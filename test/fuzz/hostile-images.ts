@@ -6,9 +6,9 @@ import {
   inotifyWdEntry,
   regFileEntry,
   unixSkEntry,
-} from '../../src/backends/native/images/criu-messages.ts'
-import { decodeImage, encodeImage } from '../../src/backends/native/images/image-file.ts'
-import { change, read, schema } from '../../src/backends/native/images/schema.ts'
+} from '../../src/criu/images/criu-messages.ts'
+import { decodeImage, encodeImage } from '../../src/criu/images/image-file.ts'
+import { change, read, schema } from '../../src/criu/images/schema.ts'
 import type { Random } from './random.ts'
 
 /** The names of a mount; what is mounted, and how, is not a sandbox's choice. */

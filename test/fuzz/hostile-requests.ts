@@ -1,7 +1,7 @@
 // Frames of a host that is out of order: requests that could be meant, then changed.
-import { encodeFields, type Fields } from '../../src/agent/fields.ts'
-import { encodeFrame, type Frame } from '../../src/agent/frames.ts'
-import { FrameType, Op } from '../../src/agent/wire.ts'
+import { encodeFields, type Fields } from '../../src/agent/wire/fields.ts'
+import { encodeFrame, type Frame } from '../../src/agent/wire/frames.ts'
+import { FrameType, Op } from '../../src/agent/wire/wire.ts'
 import type { Random } from './random.ts'
 
 const ids = ['c-1', 'c-2', 'c-3', '', 'x'.repeat(70), '../x']

@@ -3,7 +3,7 @@
 import { writeFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import type { Reporter, TestCase, TestModule } from 'vitest/node'
-import { killPoints } from '../../src/system/kill-points.ts'
+import { killPoints } from '../../src/linux/kill-points.ts'
 import '../attacks/support/meta.ts'
 
 export interface TestSummary {

@@ -1,8 +1,8 @@
 // The processes of an environment as the host sees them.
 import { readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { cgroupDirs } from '../../src/backends/native/cgroup.ts'
-import { detectLayout } from '../../src/backends/native/cgroup-layout.ts'
+import { cgroupDirs } from '../../src/backends/native/cell/cgroup.ts'
+import { detectLayout } from '../../src/backends/native/cell/cgroup-layout.ts'
 import type { Environment } from '../../src/index.ts'
 import { environmentPlaces } from './environment-places.ts'
 import type { TestHome } from './test-home.ts'

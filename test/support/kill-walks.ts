@@ -1,4 +1,4 @@
-import { type KillPoint, killPoints } from '../../src/system/kill-points.ts'
+import { type KillPoint, killPoints } from '../../src/linux/kill-points.ts'
 
 const launch = ['launch:directories', 'launch:cgroups', 'launch:alive'] as const
 const firstLaunch = ['launch:directories', 'launch:cgroups', 'launch:net', 'launch:alive'] as const

@@ -1,10 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openAgentSocket, readSocketIdentity, type SocketIdentity } from '../../agent/socket.ts'
+import {
+  openAgentSocket,
+  readSocketIdentity,
+  type SocketIdentity,
+} from '../../agent/wire/socket.ts'
+import { identify, isAlive, type ProcessIdentity } from '../../linux/process-identity.ts'
 import type { Instance } from '../../model/environment.ts'
 import { BackendError } from '../../model/errors.ts'
-import { identify, isAlive, type ProcessIdentity } from '../../system/process-identity.ts'
-import type { CellNet, Layer } from './cell.ts'
-import type { IdRange } from './id-ranges.ts'
+import type { CellNet, Layer } from './cell/cell.ts'
+import type { IdRange } from './cell/id-ranges.ts'
 
 /** A live cell, as the store keeps it. */
 export interface NativeInstance {

@@ -1,10 +1,14 @@
 import { join } from 'node:path'
+import { imagesFor } from '../../criu/image-variants.ts'
+import { verifyManifest } from '../../criu/manifest.ts'
+import { currentHome, dropStale } from '../../criu/memory/generation.ts'
+import { killPoint } from '../../linux/kill-points.ts'
+import { isAlive } from '../../linux/process-identity.ts'
+import { runCell } from '../../linux/run-cell.ts'
+import { stopwatch } from '../../linux/stopwatch.ts'
 import type { Capability } from '../../model/capabilities.ts'
 import type { Instance } from '../../model/environment.ts'
 import type { EnvironmentId } from '../../model/ids.ts'
-import { killPoint } from '../../system/kill-points.ts'
-import { isAlive } from '../../system/process-identity.ts'
-import { stopwatch } from '../../system/stopwatch.ts'
 import type {
   Backend,
   BackendContext,
@@ -13,32 +17,23 @@ import type {
   MaterializeSpec,
   PrepareSpec,
 } from '../backend.ts'
-import { capture, captureFiles, discard, imageOf, toImageRecord, uncapture } from './capture.ts'
-import { runCell } from './cell.ts'
-import { removeHomeCgroups } from './cgroup.ts'
-import { checkMachine } from './checks.ts'
-import { attributesOf, writeIdentity } from './environment-directory.ts'
-import { flush } from './flush.ts'
-import { freeze, isFrozen, thaw, wakeFrozen } from './freezer.ts'
-import { harden } from './harden.ts'
+import { removeHomeCgroups } from './cell/cgroup.ts'
+import { attributesOf, writeIdentity } from './cell/environment-directory.ts'
+import { freeze, isFrozen, thaw, wakeFrozen } from './cell/freezer.ts'
+import { harden } from './cell/harden.ts'
+import { giveBackAbandonedIds } from './cell/id-ranges.ts'
+import { raiseKernelLimits } from './cell/kernel-limits.ts'
+import { type Launch, launch } from './cell/launch.ts'
+import { destroy, endSlot, remnants, retire } from './cell/lives.ts'
+import { takeSlot } from './cell/slots.ts'
+import { checkMachine } from './doctor/checks.ts'
 import { explained, tellingFull } from './host-failures.ts'
-import { giveBackAbandonedIds } from './id-ranges.ts'
-import { imagesFor } from './image-variants.ts'
 import { fromRecord, toRecord } from './instance.ts'
-import { raiseKernelLimits } from './kernel-limits.ts'
-import { type Launch, launch } from './launch.ts'
-import { baseLayers } from './layers.ts'
-import { destroy, endSlot, remnants, retire } from './lives.ts'
-import { verifyManifest } from './manifest.ts'
-import { gatherMemory } from './memory/gather-memory.ts'
-import { currentHome, dropStale } from './memory/generation.ts'
-import { holdingsOf } from './memory/holdings.ts'
-import { removeNat } from './nat.ts'
 import { openNative } from './native.ts'
-import { privateMemory } from './private-memory.ts'
-import { takeSlot } from './slots.ts'
-import { validateSource } from './sources.ts'
-import { overCurrentLayers } from './squash/current-layers.ts'
+import { removeNat } from './network/nat.ts'
+import { flush } from './overlay/flush.ts'
+import { baseLayers } from './overlay/layers.ts'
+import { overCurrentLayers } from './overlay/squash/current-layers.ts'
 import {
   discardSquashed,
   discardUnrecorded,
@@ -46,10 +41,22 @@ import {
   layersOf,
   squash,
   squashDue,
-} from './squash/squash.ts'
-import { readStats } from './stats.ts'
-import { viewFiles } from './view/view-files.ts'
-import { discardVolume, openVolume, volumeIsOpen } from './volume.ts'
+} from './overlay/squash/squash.ts'
+import { viewFiles } from './overlay/view/view-files.ts'
+import { discardVolume, openVolume, volumeIsOpen } from './overlay/volume.ts'
+import {
+  capture,
+  captureFiles,
+  discard,
+  imageOf,
+  toImageRecord,
+  uncapture,
+} from './snapshot/capture.ts'
+import { gatherMemory } from './snapshot/gather-memory.ts'
+import { holdingsOf } from './snapshot/holdings.ts'
+import { validateSource } from './sources.ts'
+import { privateMemory } from './stats/private-memory.ts'
+import { readStats } from './stats/stats.ts'
 
 const capabilities = new Set<Capability>([
   ...(['filesystem', 'processes', 'terminal', 'fork', 'restore'] as const),

@@ -1,12 +1,12 @@
+import { findCriu } from '../../criu/criu.ts'
+import { type CriuWorkers, criuWorkers } from '../../criu/criu-workers.ts'
 import type { EnvironmentId } from '../../model/ids.ts'
 import type { Settings } from '../../model/settings.ts'
 import type { BackendContext } from '../backend.ts'
-import { cgroupDirs } from './cgroup.ts'
-import { keyOfGroup } from './cgroup-key.ts'
-import { type CgroupLayout, detectLayout } from './cgroup-layout.ts'
-import { findCriu } from './criu.ts'
-import { type CriuWorkers, criuWorkers } from './criu-workers.ts'
-import { type NatNames, natNames } from './nat.ts'
+import { cgroupDirs } from './cell/cgroup.ts'
+import { keyOfGroup } from './cell/cgroup-key.ts'
+import { type CgroupLayout, detectLayout } from './cell/cgroup-layout.ts'
+import { type NatNames, natNames } from './network/nat.ts'
 import { cgroupName, type Places, placesOf } from './places.ts'
 
 /** What every part of this backend works with. */

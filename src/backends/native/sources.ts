@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import type { Source } from '../../model/environment.ts'
 import { InvalidInputError, NotFoundError, UnsupportedError } from '../../model/errors.ts'
 import { quote } from '../../model/quote.ts'
-import { planMask } from './mask.ts'
-import { isBelow } from './view/paths.ts'
+import { planMask } from './overlay/mask.ts'
+import { isBelow } from './overlay/view/paths.ts'
 
 /** Refuses a source that cannot work, before anything is made; says where shells start in it. */
 export async function validateSource(

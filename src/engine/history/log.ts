@@ -1,8 +1,8 @@
+import type { Phase } from '../../linux/stopwatch.ts'
 import type { Json } from '../../model/environment.ts'
 import type { ErrorJson } from '../../model/errors.ts'
 import { isSnapshotId, type OperationId, type SnapshotId } from '../../model/ids.ts'
 import type { Operation, OperationState } from '../../store/journal.ts'
-import type { Phase } from '../../system/stopwatch.ts'
 
 /** One line of an environment's history. */
 export interface LogEntry {

@@ -1,11 +1,16 @@
-import type { CallOptions } from '../../agent/connection.ts'
-import type { ReadAllOptions, ReadOptions, WriteOptions } from '../../agent/file-content.ts'
-import type { WatchOptions } from '../../agent/file-watch.ts'
-import type { FileOwner, MkdirOptions, RemoveOptions, StatOptions } from '../../agent/files.ts'
+import type { ReadAllOptions, ReadOptions, WriteOptions } from '../../agent/files/file-content.ts'
+import type { WatchOptions } from '../../agent/files/file-watch.ts'
+import type {
+  FileOwner,
+  MkdirOptions,
+  RemoveOptions,
+  StatOptions,
+} from '../../agent/files/files.ts'
+import type { TransferOptions } from '../../agent/files/transfer.ts'
+import type { UploadOptions } from '../../agent/files/upload.ts'
 import type { ForwardOptions } from '../../agent/ports.ts'
-import type { TerminalOptions, TerminalSize } from '../../agent/terminals.ts'
-import type { TransferOptions } from '../../agent/transfer.ts'
-import type { UploadOptions } from '../../agent/upload.ts'
+import type { TerminalOptions, TerminalSize } from '../../agent/terminals/terminals.ts'
+import type { CallOptions } from '../../agent/wire/connection.ts'
 import { type Input, list, options, value } from './checked.ts'
 import { variables } from './maps.ts'
 import * as v from './values.ts'

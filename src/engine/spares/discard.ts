@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isAlive } from '../../linux/process-identity.ts'
 import type { EnvironmentRecord, Instance } from '../../model/environment.ts'
 import type { OwnedSpare, SpareFilter } from '../../store/spares.ts'
-import { isAlive } from '../../system/process-identity.ts'
 import type { Engine } from '../engine.ts'
 
 /** Longer than making one takes, also on a busy machine. */

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
+import { killPoint } from '../../linux/kill-points.ts'
 import type { EnvironmentRecord, Instance } from '../../model/environment.ts'
 import type { EnvironmentId, SnapshotId } from '../../model/ids.ts'
 import type { ReadySpare } from '../../store/spares.ts'
-import { killPoint } from '../../system/kill-points.ts'
 import type { Engine } from '../engine.ts'
-import { identityOf } from '../identity.ts'
+import { identityOf } from '../operations/identity.ts'
 
 /**
  * A prepared next life of this environment, for the caller alone. Taken in the transaction that

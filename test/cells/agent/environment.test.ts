@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { attachCommand, startCommand } from '../../../src/agent/commands.ts'
+import { attachCommand, startCommand } from '../../../src/agent/commands/commands.ts'
+import { execCommand } from '../../../src/agent/commands/exec.ts'
 import { configure, quiesce, readAgentInfo, setIdentity } from '../../../src/agent/environment.ts'
-import { execCommand } from '../../../src/agent/exec.ts'
-import { openAgentSocket, readSocketIdentity } from '../../../src/agent/socket.ts'
+import { openAgentSocket, readSocketIdentity } from '../../../src/agent/wire/socket.ts'
 import { TestAgent, whyNoAgent } from './run-agent.ts'
 
 describe.skipIf(whyNoAgent)('the agent', () => {

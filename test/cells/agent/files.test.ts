@@ -9,9 +9,8 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { AgentConnection } from '../../../src/agent/connection.ts'
-import { readFile, streamFile, writeFile } from '../../../src/agent/file-content.ts'
-import { type WatchEvent, watchFiles } from '../../../src/agent/file-watch.ts'
+import { readFile, streamFile, writeFile } from '../../../src/agent/files/file-content.ts'
+import { type WatchEvent, watchFiles } from '../../../src/agent/files/file-watch.ts'
 import {
   listFiles,
   makeDirectory,
@@ -20,7 +19,8 @@ import {
   renameFile,
   setFileAttributes,
   statFile,
-} from '../../../src/agent/files.ts'
+} from '../../../src/agent/files/files.ts'
+import type { AgentConnection } from '../../../src/agent/wire/connection.ts'
 import { ConflictError, NotFoundError, ResourceError } from '../../../src/model/errors.ts'
 import { TestAgent, whyNoAgent } from './run-agent.ts'
 

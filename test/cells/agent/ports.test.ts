@@ -1,10 +1,10 @@
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startCommand } from '../../../src/agent/commands.ts'
-import type { AgentConnection } from '../../../src/agent/connection.ts'
-import { execCommand } from '../../../src/agent/exec.ts'
+import { startCommand } from '../../../src/agent/commands/commands.ts'
+import { execCommand } from '../../../src/agent/commands/exec.ts'
 import { connectPort, forwardPort } from '../../../src/agent/ports.ts'
+import type { AgentConnection } from '../../../src/agent/wire/connection.ts'
 import { ConflictError } from '../../../src/model/errors.ts'
 import { TestAgent, whyNoAgent } from './run-agent.ts'
 

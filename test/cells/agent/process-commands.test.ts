@@ -7,9 +7,9 @@ import {
   listCommands,
   startCommand,
   toReadable,
-} from '../../../src/agent/commands.ts'
-import type { AgentConnection } from '../../../src/agent/connection.ts'
-import { execCommand } from '../../../src/agent/exec.ts'
+} from '../../../src/agent/commands/commands.ts'
+import { execCommand } from '../../../src/agent/commands/exec.ts'
+import type { AgentConnection } from '../../../src/agent/wire/connection.ts'
 import { NotFoundError, ResourceError } from '../../../src/model/errors.ts'
 import { TestAgent, whyNoAgent } from './run-agent.ts'
 

@@ -4,9 +4,9 @@ import type { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openConnection } from '../../../src/agent/connect.ts'
-import type { AgentConnection } from '../../../src/agent/connection.ts'
-import { openAgentSocket } from '../../../src/agent/socket.ts'
+import { openConnection } from '../../../src/agent/wire/connect.ts'
+import type { AgentConnection } from '../../../src/agent/wire/connection.ts'
+import { openAgentSocket } from '../../../src/agent/wire/socket.ts'
 
 const program =
   process.env.FORKPOINT_TEST_AGENT ?? join(import.meta.dirname, '../../../native/build/agent')

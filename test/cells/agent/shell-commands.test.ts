@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { AgentConnection } from '../../../src/agent/connection.ts'
+import { type ExecOptions, type ExecSpec, execCommand } from '../../../src/agent/commands/exec.ts'
 import { closeShell, listShells } from '../../../src/agent/environment.ts'
-import { type ExecOptions, type ExecSpec, execCommand } from '../../../src/agent/exec.ts'
+import type { AgentConnection } from '../../../src/agent/wire/connection.ts'
 import { TestAgent, whyNoAgent } from './run-agent.ts'
 
 type ShellSpec = Partial<Extract<ExecSpec, { mode: 'shell' }>>

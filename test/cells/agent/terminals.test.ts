@@ -1,7 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { AgentConnection } from '../../../src/agent/connection.ts'
-import { readScreen } from '../../../src/agent/screen.ts'
+import { readScreen } from '../../../src/agent/terminals/screen.ts'
 import {
   attachTerminal,
   closeTerminal,
@@ -9,7 +8,8 @@ import {
   openTerminal,
   resizeTerminal,
   type TerminalHandle,
-} from '../../../src/agent/terminals.ts'
+} from '../../../src/agent/terminals/terminals.ts'
+import type { AgentConnection } from '../../../src/agent/wire/connection.ts'
 import { NotFoundError } from '../../../src/model/errors.ts'
 import { TestAgent, whyNoAgent } from './run-agent.ts'
 

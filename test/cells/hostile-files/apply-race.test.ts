@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { describe, expect, test } from 'vitest'
-import { applyChanges } from '../../../src/engine/apply.ts'
+import { applyChanges } from '../../../src/engine/copying/apply.ts'
 import { labFiles } from '../view/lab-files.ts'
 import { OverlayLab, whyNoLayers } from '../view/overlay-lab.ts'
 

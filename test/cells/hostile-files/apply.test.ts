@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Environment, Forkpoint } from '../../../src/index.ts'
-import { identify } from '../../../src/system/process-identity.ts'
+import { identify } from '../../../src/linux/process-identity.ts'
 import { TemporaryDirectory } from '../../support/temporary-directory.ts'
 import { TestHome } from '../../support/test-home.ts'
 

@@ -14,7 +14,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { exportFiles } from '../../../src/engine/export.ts'
+import { exportFiles } from '../../../src/engine/copying/export.ts'
 import { ConflictError, ResourceError } from '../../../src/model/errors.ts'
 import { describeTree } from '../agent/describe-tree.ts'
 import { labFiles } from './lab-files.ts'

@@ -1,5 +1,5 @@
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
-import { bytesToText } from '../../../src/agent/byte-text.ts'
+import { bytesToText } from '../../../src/agent/files/byte-text.ts'
 
 /** A file as the kernel shows it; `content` is a symlink's target, or a file's bytes as latin-1. */
 export interface KernelEntry {

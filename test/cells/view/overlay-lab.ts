@@ -1,8 +1,8 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Layer } from '../../../src/backends/native/cell.ts'
-import { type NativeView, viewOf } from '../../../src/backends/native/view/native-view.ts'
+import type { Layer } from '../../../src/backends/native/cell/cell.ts'
+import { type NativeView, viewOf } from '../../../src/backends/native/overlay/view/native-view.ts'
 import { openStore, type Store } from '../../../src/store/open-store.ts'
 
 const program = join(import.meta.dirname, '../../../native/build/cell')

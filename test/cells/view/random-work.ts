@@ -14,7 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import fc from 'fast-check'
-import { textToBytes } from '../../../src/agent/byte-text.ts'
+import { textToBytes } from '../../../src/agent/files/byte-text.ts'
 
 /** One thing that a program might do to a file; what does not work is left undone. */
 export type Work =

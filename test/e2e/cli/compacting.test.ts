@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { fanIn } from '../../../src/backends/native/squash/plan.ts'
+import { fanIn } from '../../../src/backends/native/overlay/squash/plan.ts'
 import { lastDepth, layerLists } from '../../support/layer-lists.ts'
 import { expectNothing } from '../../support/remains.ts'
 import { CliHome } from './cli-home.ts'

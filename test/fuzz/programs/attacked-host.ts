@@ -3,10 +3,8 @@
 import { createConnection } from 'node:net'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { attachCommand, forgetCommand, listCommands } from '../../../src/agent/commands.ts'
-import { openConnection } from '../../../src/agent/connect.ts'
-import type { AgentConnection } from '../../../src/agent/connection.ts'
-import { downloadTree } from '../../../src/agent/download.ts'
+import { attachCommand, forgetCommand, listCommands } from '../../../src/agent/commands/commands.ts'
+import { execCommand } from '../../../src/agent/commands/exec.ts'
 import {
   configure,
   listShells,
@@ -14,14 +12,16 @@ import {
   readAgentInfo,
   setIdentity,
 } from '../../../src/agent/environment.ts'
-import { execCommand } from '../../../src/agent/exec.ts'
-import { readFile, streamFile, writeFile } from '../../../src/agent/file-content.ts'
-import { watchFiles } from '../../../src/agent/file-watch.ts'
-import { listFiles, makeDirectory, removeFile, statFile } from '../../../src/agent/files.ts'
+import { downloadTree } from '../../../src/agent/files/download.ts'
+import { readFile, streamFile, writeFile } from '../../../src/agent/files/file-content.ts'
+import { watchFiles } from '../../../src/agent/files/file-watch.ts'
+import { listFiles, makeDirectory, removeFile, statFile } from '../../../src/agent/files/files.ts'
+import { uploadTree } from '../../../src/agent/files/upload.ts'
 import { connectPort } from '../../../src/agent/ports.ts'
-import { readScreen } from '../../../src/agent/screen.ts'
-import { listTerminals, openTerminal } from '../../../src/agent/terminals.ts'
-import { uploadTree } from '../../../src/agent/upload.ts'
+import { readScreen } from '../../../src/agent/terminals/screen.ts'
+import { listTerminals, openTerminal } from '../../../src/agent/terminals/terminals.ts'
+import { openConnection } from '../../../src/agent/wire/connect.ts'
+import type { AgentConnection } from '../../../src/agent/wire/connection.ts'
 import { ForkpointError } from '../../../src/model/errors.ts'
 
 const [socket = '', directory = ''] = process.argv.slice(2)

@@ -1,12 +1,12 @@
 // node measured-host.ts SOCKET ASK: one question to an agent, and how much memory that took.
 import { createConnection } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openConnection } from '../../../src/agent/connect.ts'
-import type { AgentConnection } from '../../../src/agent/connection.ts'
-import { execCommand } from '../../../src/agent/exec.ts'
-import { openContent, readFile } from '../../../src/agent/file-content.ts'
-import { listFiles } from '../../../src/agent/files.ts'
-import { readScreen } from '../../../src/agent/screen.ts'
+import { execCommand } from '../../../src/agent/commands/exec.ts'
+import { openContent, readFile } from '../../../src/agent/files/file-content.ts'
+import { listFiles } from '../../../src/agent/files/files.ts'
+import { readScreen } from '../../../src/agent/terminals/screen.ts'
+import { openConnection } from '../../../src/agent/wire/connect.ts'
+import type { AgentConnection } from '../../../src/agent/wire/connection.ts'
 import { ForkpointError } from '../../../src/model/errors.ts'
 
 const [socket = '', question = ''] = process.argv.slice(2)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { bytesToText, textToBytes } from '../../../src/agent/byte-text.ts'
+import { bytesToText, textToBytes } from '../../../src/agent/files/byte-text.ts'
 
 describe('names and arguments', () => {
   test('of any bytes go in and out unchanged', () => {

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { encodeFields, type Fields } from '../../../src/agent/fields.ts'
-import { encodeFrame, type Frame, FrameDecoder } from '../../../src/agent/frames.ts'
-import { FrameType } from '../../../src/agent/wire.ts'
+import { encodeFields, type Fields } from '../../../src/agent/wire/fields.ts'
+import { encodeFrame, type Frame, FrameDecoder } from '../../../src/agent/wire/frames.ts'
+import { FrameType } from '../../../src/agent/wire/wire.ts'
 
 /** What a fake agent does with one connection. */
 export type Script = (agent: FakeSide) => void | Promise<void>

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { decodeFields, encodeFields, type Fields, need } from '../../../src/agent/fields.ts'
+import { decodeFields, encodeFields, type Fields, need } from '../../../src/agent/wire/fields.ts'
 import { BackendError, InvalidInputError } from '../../../src/model/errors.ts'
 
 const text = fc.string({ unit: 'grapheme', maxLength: 40 }).filter((s) => !s.includes('\0'))

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { encodeFrame, type Frame, FrameDecoder } from '../../../src/agent/frames.ts'
-import { FrameType, HEADER_BYTES, MAX_PAYLOAD_BYTES } from '../../../src/agent/wire.ts'
+import { encodeFrame, type Frame, FrameDecoder } from '../../../src/agent/wire/frames.ts'
+import { FrameType, HEADER_BYTES, MAX_PAYLOAD_BYTES } from '../../../src/agent/wire/wire.ts'
 import { BackendError } from '../../../src/model/errors.ts'
 import { cut, cuts } from './chunks.ts'
 

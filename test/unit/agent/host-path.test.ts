@@ -3,8 +3,8 @@ import { realpath, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { HostDirectory } from '../../../src/agent/host-directory.ts'
-import { openHostDirectory, openHostPlace } from '../../../src/agent/host-path.ts'
+import { HostDirectory } from '../../../src/agent/files/host-directory.ts'
+import { openHostDirectory, openHostPlace } from '../../../src/agent/files/host-path.ts'
 import { ConflictError } from '../../../src/model/errors.ts'
 
 describe('a path of the host', () => {

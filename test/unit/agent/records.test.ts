@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { decodeRecords, encodeRecord, RecordDecoder } from '../../../src/agent/records.ts'
+import { decodeRecords, encodeRecord, RecordDecoder } from '../../../src/agent/wire/records.ts'
 import { BackendError } from '../../../src/model/errors.ts'
 import { cut, cuts } from './chunks.ts'
 

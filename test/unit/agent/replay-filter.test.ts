@@ -9,7 +9,7 @@ import {
   uint8Array,
 } from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { ReplayFilter } from '../../../src/agent/replay-filter.ts'
+import { ReplayFilter } from '../../../src/agent/terminals/replay-filter.ts'
 
 function filtered(text: string | Buffer): string {
   return new ReplayFilter().push(Buffer.from(text)).toString()

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { renderScreen, Screen } from '../../../src/agent/screen.ts'
+import { renderScreen, Screen } from '../../../src/agent/terminals/screen.ts'
 
 const size = { cols: 20, rows: 4 }
 

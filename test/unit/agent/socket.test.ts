@@ -2,7 +2,7 @@ import { renameSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { openAgentSocket, readSocketIdentity } from '../../../src/agent/socket.ts'
+import { openAgentSocket, readSocketIdentity } from '../../../src/agent/wire/socket.ts'
 import { BackendError } from '../../../src/model/errors.ts'
 import { FakeAgent } from './fake-agent.ts'
 

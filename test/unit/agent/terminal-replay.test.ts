@@ -1,7 +1,7 @@
 import { createConnection } from 'node:net'
 import { expect, test } from 'vitest'
-import { openConnection } from '../../../src/agent/connect.ts'
-import { openTerminal } from '../../../src/agent/terminals.ts'
+import { openTerminal } from '../../../src/agent/terminals/terminals.ts'
+import { openConnection } from '../../../src/agent/wire/connect.ts'
 import { FakeAgent } from './fake-agent.ts'
 
 const copies = '\x1b]52;c;eA==\x07'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { Inbox } from '../../../src/agent/inbox.ts'
-import { SendWindow } from '../../../src/agent/window.ts'
-import { INITIAL_WINDOW_BYTES } from '../../../src/agent/wire.ts'
+import { Inbox } from '../../../src/agent/wire/inbox.ts'
+import { SendWindow } from '../../../src/agent/wire/window.ts'
+import { INITIAL_WINDOW_BYTES } from '../../../src/agent/wire/wire.ts'
 
 describe('flow control', () => {
   test('a sender waits when its window is used up, and goes on with new credit', async () => {

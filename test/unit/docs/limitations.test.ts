@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { kernelLimits } from '../../../src/backends/native/kernel-limits.ts'
+import { kernelLimits } from '../../../src/backends/native/cell/kernel-limits.ts'
 import { readPage, sectionOf } from './markdown.ts'
 
 test('the page on limitations lists the settings of the kernel that are raised', () => {

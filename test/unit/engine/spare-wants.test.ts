@@ -7,9 +7,9 @@ import {
   surplus,
   type Want,
 } from '../../../src/engine/spares/wants.ts'
+import { isUnderPressure, parseReading } from '../../../src/linux/memory-pressure.ts'
 import type { EnvironmentId, SnapshotId } from '../../../src/model/ids.ts'
 import type { SpareRecord } from '../../../src/model/spare.ts'
-import { isUnderPressure, parseReading } from '../../../src/system/memory-pressure.ts'
 
 const s = (n: number) => `s${n}` as SnapshotId
 const e = (n: number) => `e${n}` as EnvironmentId

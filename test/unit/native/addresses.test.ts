@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { disjoint, nextLink } from '../../../src/backends/native/addresses.ts'
+import { disjoint, nextLink } from '../../../src/backends/native/network/addresses.ts'
 import { ResourceError } from '../../../src/model/errors.ts'
 
 /** Takes links until the pool is empty. */

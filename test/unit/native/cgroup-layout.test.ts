@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readLayout } from '../../../src/backends/native/cgroup-layout.ts'
+import { readLayout } from '../../../src/backends/native/cell/cgroup-layout.ts'
 
 const own = `cgroup /sys/fs/cgroup/memory cgroup rw,memory 0 0
 cgroup /sys/fs/cgroup/freezer cgroup rw,freezer 0 0

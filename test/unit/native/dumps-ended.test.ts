@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { expect, test } from 'vitest'
-import { dumpsEnded } from '../../../src/backends/native/dumps-ended.ts'
+import { dumpsEnded } from '../../../src/criu/dumps-ended.ts'
 import { TemporaryDirectory } from '../../support/temporary-directory.ts'
 
 test('a dump that holds its directory is waited for, and no longer', async () => {

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { lstatSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { filesBelow } from '../../../src/backends/native/files-below.ts'
+import { filesBelow } from '../../../src/linux/files-below.ts'
 import { TemporaryDirectory } from '../../support/temporary-directory.ts'
 
 const nesting = `

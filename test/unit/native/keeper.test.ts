@@ -2,9 +2,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
-import { keeperDismiss, keeperPrepare, keeperRun } from '../../../src/backends/native/keeper.ts'
-import { mustRun, runTool } from '../../../src/backends/native/run-tool.ts'
 import { BackendError, PrerequisiteError } from '../../../src/index.ts'
+import { keeperDismiss, keeperPrepare, keeperRun } from '../../../src/linux/keeper.ts'
+import { mustRun, runTool } from '../../../src/linux/run-tool.ts'
 import { patiently } from '../../support/patiently.ts'
 
 afterEach(() => keeperDismiss())

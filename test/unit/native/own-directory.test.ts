@@ -1,8 +1,8 @@
 import { chmodSync, chownSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { keeperDismiss, keeperJob, keeperPrepare } from '../../../src/backends/native/keeper.ts'
-import { makeOwnDirectory } from '../../../src/backends/native/own-directory.ts'
 import { PrerequisiteError } from '../../../src/index.ts'
+import { keeperDismiss, keeperJob, keeperPrepare } from '../../../src/linux/keeper.ts'
+import { makeOwnDirectory } from '../../../src/linux/own-directory.ts'
 import { TemporaryDirectory } from '../../support/temporary-directory.ts'
 
 const nobody = 65534

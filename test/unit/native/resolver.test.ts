@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { withoutLoopback } from '../../../src/backends/native/resolver.ts'
+import { withoutLoopback } from '../../../src/backends/native/overlay/resolver.ts'
 
 describe('the resolver of an environment with a network', () => {
   test('does not ask a server on loopback, where nobody listens inside', () => {

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { seal, unseal } from '../../../src/backends/native/seal.ts'
-import { pathExists } from '../../../src/system/path-exists.ts'
+import { seal, unseal } from '../../../src/backends/native/overlay/seal.ts'
+import { pathExists } from '../../../src/linux/path-exists.ts'
 import { TemporaryDirectory } from '../../support/temporary-directory.ts'
 
 test('what was sealed comes back', async () => {

@@ -1,14 +1,14 @@
 import { basename } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Layer } from '../../../src/backends/native/cell.ts'
-import { nameOf, squashedLayer } from '../../../src/backends/native/squash/layer-name.ts'
+import type { Layer } from '../../../src/backends/native/cell/cell.ts'
+import { nameOf, squashedLayer } from '../../../src/backends/native/overlay/squash/layer-name.ts'
 import {
   fanIn,
   planFold,
   planSquash,
   substitute,
-} from '../../../src/backends/native/squash/plan.ts'
+} from '../../../src/backends/native/overlay/squash/plan.ts'
 import { snapshotId } from '../engine/histories.ts'
 
 const sealed = (number: number): Layer => ({ path: `/layers/${snapshotId(number)}`, ids: 'cell' })

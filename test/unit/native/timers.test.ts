@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { fileEntry, timerfdEntry } from '../../../src/backends/native/images/criu-messages.ts'
-import { decodeImage, encodeImage } from '../../../src/backends/native/images/image-file.ts'
-import { make, read } from '../../../src/backends/native/images/schema.ts'
-import { rearmTimers } from '../../../src/backends/native/images/timers.ts'
+import { fileEntry, timerfdEntry } from '../../../src/criu/images/criu-messages.ts'
+import { decodeImage, encodeImage } from '../../../src/criu/images/image-file.ts'
+import { make, read } from '../../../src/criu/images/schema.ts'
+import { rearmTimers } from '../../../src/criu/images/timers.ts'
 
 interface Timer {
   readonly ticks: number

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { identify, isAlive, parseStat, selfIdentity } from '../../../src/system/process-identity.ts'
+import { identify, isAlive, parseStat, selfIdentity } from '../../../src/linux/process-identity.ts'
 
 test('a running process is alive, and a later one with its pid is another', () => {
   const self = selfIdentity()

@@ -1,9 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Layer } from '../../../src/backends/native/cell.ts'
-import { planFold, planSquash, substitute } from '../../../src/backends/native/squash/plan.ts'
-import { alignLayers } from '../../../src/backends/native/view/align.ts'
-import { splitLayers } from '../../../src/backends/native/view/candidates.ts'
+import type { Layer } from '../../../src/backends/native/cell/cell.ts'
+import {
+  planFold,
+  planSquash,
+  substitute,
+} from '../../../src/backends/native/overlay/squash/plan.ts'
+import { alignLayers } from '../../../src/backends/native/overlay/view/align.ts'
+import { splitLayers } from '../../../src/backends/native/overlay/view/candidates.ts'
 import { snapshotId } from '../engine/histories.ts'
 
 const base: Layer = { path: '/', ids: 'host' }

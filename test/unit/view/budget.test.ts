@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Budget } from '../../../src/backends/native/view/budget.ts'
+import { Budget } from '../../../src/backends/native/overlay/view/budget.ts'
 import { renderChanges } from '../../../src/cli/render/changes.ts'
 import { plain } from '../../../src/cli/render/style.ts'
 import type { FileChange } from '../../../src/model/file-change.ts'

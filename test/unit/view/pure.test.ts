@@ -1,18 +1,22 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { textToBytes } from '../../../src/agent/byte-text.ts'
+import { textToBytes } from '../../../src/agent/files/byte-text.ts'
 import {
   restrict,
   splitLayers,
   uncoveredPaths,
-} from '../../../src/backends/native/view/candidates.ts'
-import { classify } from '../../../src/backends/native/view/classify.ts'
-import { parseBlocks } from '../../../src/backends/native/view/contents.ts'
-import { coverOf } from '../../../src/backends/native/view/cover.ts'
-import { patchName } from '../../../src/backends/native/view/patch-name.ts'
-import { isBelow, outermost, parseInsidePath } from '../../../src/backends/native/view/paths.ts'
-import { parseRecords, toFileEntry } from '../../../src/backends/native/view/records.ts'
-import { findRenames } from '../../../src/backends/native/view/renames.ts'
+} from '../../../src/backends/native/overlay/view/candidates.ts'
+import { classify } from '../../../src/backends/native/overlay/view/classify.ts'
+import { parseBlocks } from '../../../src/backends/native/overlay/view/contents.ts'
+import { coverOf } from '../../../src/backends/native/overlay/view/cover.ts'
+import { patchName } from '../../../src/backends/native/overlay/view/patch-name.ts'
+import {
+  isBelow,
+  outermost,
+  parseInsidePath,
+} from '../../../src/backends/native/overlay/view/paths.ts'
+import { parseRecords, toFileEntry } from '../../../src/backends/native/overlay/view/records.ts'
+import { findRenames } from '../../../src/backends/native/overlay/view/renames.ts'
 import type { FileChange, FileEntry } from '../../../src/model/file-change.ts'
 
 async function* inPieces(bytes: Buffer, sizes: readonly number[]): AsyncGenerator<Buffer> {

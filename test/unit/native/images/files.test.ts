@@ -1,17 +1,13 @@
 import { expect, test } from 'vitest'
-import {
-  fileEntry,
-  mntEntry,
-  regFileEntry,
-} from '../../../../src/backends/native/images/criu-messages.ts'
-import { decodeImage, encodeImage } from '../../../../src/backends/native/images/image-file.ts'
-import { mountAt } from '../../../../src/backends/native/images/mounts.ts'
+import { fileEntry, mntEntry, regFileEntry } from '../../../../src/criu/images/criu-messages.ts'
+import { decodeImage, encodeImage } from '../../../../src/criu/images/image-file.ts'
+import { mountAt } from '../../../../src/criu/images/mounts.ts'
 import {
   appendRegFiles,
   nextFileId,
   regFilesUnder,
-} from '../../../../src/backends/native/images/regular-files.ts'
-import { make } from '../../../../src/backends/native/images/schema.ts'
+} from '../../../../src/criu/images/regular-files.ts'
+import { make } from '../../../../src/criu/images/schema.ts'
 
 const head = Buffer.from('1943565438313056', 'hex')
 

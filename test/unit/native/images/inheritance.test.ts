@@ -5,12 +5,12 @@ import {
   pstreeEntry,
   regFileEntry,
   vmaEntry,
-} from '../../../../src/backends/native/images/criu-messages.ts'
-import { encodeImage } from '../../../../src/backends/native/images/image-file.ts'
-import { decodeAreas } from '../../../../src/backends/native/images/memory/areas.ts'
-import { tellMappingsApart } from '../../../../src/backends/native/images/memory/inheritance.ts'
-import { regularFiles } from '../../../../src/backends/native/images/regular-files.ts'
-import { make } from '../../../../src/backends/native/images/schema.ts'
+} from '../../../../src/criu/images/criu-messages.ts'
+import { encodeImage } from '../../../../src/criu/images/image-file.ts'
+import { decodeAreas } from '../../../../src/criu/images/memory/areas.ts'
+import { tellMappingsApart } from '../../../../src/criu/images/memory/inheritance.ts'
+import { regularFiles } from '../../../../src/criu/images/regular-files.ts'
+import { make } from '../../../../src/criu/images/schema.ts'
 
 const head = Buffer.from('1943565420284957', 'hex')
 const pagesFile = { id: 7, name: '/.forkpoint/pages/1' }

@@ -4,9 +4,9 @@ import {
   pagemapEntry,
   pagemapHead,
   vmaEntry,
-} from '../../../../src/backends/native/images/criu-messages.ts'
-import { encodeImage } from '../../../../src/backends/native/images/image-file.ts'
-import { make } from '../../../../src/backends/native/images/schema.ts'
+} from '../../../../src/criu/images/criu-messages.ts'
+import { encodeImage } from '../../../../src/criu/images/image-file.ts'
+import { make } from '../../../../src/criu/images/schema.ts'
 
 /** Random address spaces, as CRIU's images describe them. */
 

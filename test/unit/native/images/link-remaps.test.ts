@@ -8,10 +8,10 @@ import {
   remapFilePathEntry,
   taskKobjIdsEntry,
   vmaEntry,
-} from '../../../../src/backends/native/images/criu-messages.ts'
-import { encodeImage } from '../../../../src/backends/native/images/image-file.ts'
-import { linkRemapsOf } from '../../../../src/backends/native/images/link-remaps.ts'
-import { make } from '../../../../src/backends/native/images/schema.ts'
+} from '../../../../src/criu/images/criu-messages.ts'
+import { encodeImage } from '../../../../src/criu/images/image-file.ts'
+import { linkRemapsOf } from '../../../../src/criu/images/link-remaps.ts'
+import { make } from '../../../../src/criu/images/schema.ts'
 import { TemporaryDirectory } from '../../../support/temporary-directory.ts'
 
 const head = Buffer.from('1943565438313056', 'hex')

@@ -6,10 +6,10 @@ import {
   inotifyWdEntry,
   regFileEntry,
   unixSkEntry,
-} from '../../../../src/backends/native/images/criu-messages.ts'
-import { encodeImage } from '../../../../src/backends/native/images/image-file.ts'
-import { usedNames } from '../../../../src/backends/native/images/names.ts'
-import { make } from '../../../../src/backends/native/images/schema.ts'
+} from '../../../../src/criu/images/criu-messages.ts'
+import { encodeImage } from '../../../../src/criu/images/image-file.ts'
+import { usedNames } from '../../../../src/criu/images/names.ts'
+import { make } from '../../../../src/criu/images/schema.ts'
 
 const head = Buffer.from('1943565440110555', 'hex')
 const image = (...entries: Uint8Array[]) => encodeImage({ head, entries })

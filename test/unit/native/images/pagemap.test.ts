@@ -4,8 +4,8 @@ import {
   pagesIdOf,
   stretchesOf,
   withoutPages,
-} from '../../../../src/backends/native/images/memory/pagemap.ts'
-import { refuseUnknownImages } from '../../../../src/backends/native/images/version.ts'
+} from '../../../../src/criu/images/memory/pagemap.ts'
+import { refuseUnknownImages } from '../../../../src/criu/images/version.ts'
 import { BackendError } from '../../../../src/model/errors.ts'
 
 /** A pagemap of messages in hexadecimal digits, after the head: pages are in pages-3.img. */

@@ -5,15 +5,15 @@ import {
   seccompFilter,
   uidGidExtent,
   usernsEntry,
-} from '../../../../src/backends/native/images/criu-messages.ts'
-import { decodeImage, encodeImage } from '../../../../src/backends/native/images/image-file.ts'
+} from '../../../../src/criu/images/criu-messages.ts'
+import { decodeImage, encodeImage } from '../../../../src/criu/images/image-file.ts'
 import {
   rootFlagsOf,
   withFilter,
   withIds,
   withRootFlags,
-} from '../../../../src/backends/native/images/replaced-images.ts'
-import { make, read } from '../../../../src/backends/native/images/schema.ts'
+} from '../../../../src/criu/images/replaced-images.ts'
+import { make, read } from '../../../../src/criu/images/schema.ts'
 
 const head = Buffer.from('1943565440110555', 'hex')
 const image = (...entries: Uint8Array[]) => encodeImage({ head, entries })

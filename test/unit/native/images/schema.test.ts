@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { decodeImage, encodeImage } from '../../../../src/backends/native/images/image-file.ts'
-import { change, make, read, schema } from '../../../../src/backends/native/images/schema.ts'
+import { decodeImage, encodeImage } from '../../../../src/criu/images/image-file.ts'
+import { change, make, read, schema } from '../../../../src/criu/images/schema.ts'
 
 const numbers = schema({
   small: [1, 'uint32'],

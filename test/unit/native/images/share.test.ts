@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { decodeAreas, usedFiles } from '../../../../src/backends/native/images/memory/areas.ts'
-import type { SharingLimits } from '../../../../src/backends/native/images/memory/cuts.ts'
-import { gatherMemory } from '../../../../src/backends/native/images/memory/gather.ts'
+import { decodeAreas, usedFiles } from '../../../../src/criu/images/memory/areas.ts'
+import type { SharingLimits } from '../../../../src/criu/images/memory/cuts.ts'
+import { gatherMemory } from '../../../../src/criu/images/memory/gather.ts'
 import {
   decodePagemap,
   pagesIdOf,
   stretchesOf,
-} from '../../../../src/backends/native/images/memory/pagemap.ts'
-import { shareMemory } from '../../../../src/backends/native/images/memory/share.ts'
+} from '../../../../src/criu/images/memory/pagemap.ts'
+import { shareMemory } from '../../../../src/criu/images/memory/share.ts'
 import { kinds, type Layout, layouts, page, pagemapStyles } from './layouts.ts'
 import { expectUnnoticed, SimulatedProcess } from './simulated-process.ts'
 

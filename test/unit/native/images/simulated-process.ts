@@ -1,10 +1,7 @@
 import { expect } from 'vitest'
-import { decodeAreas } from '../../../../src/backends/native/images/memory/areas.ts'
-import { describeMemory } from '../../../../src/backends/native/images/memory/describe.ts'
-import type {
-  ByteRange,
-  MemoryImages,
-} from '../../../../src/backends/native/images/memory/pages.ts'
+import { decodeAreas } from '../../../../src/criu/images/memory/areas.ts'
+import { describeMemory } from '../../../../src/criu/images/memory/describe.ts'
+import type { ByteRange, MemoryImages } from '../../../../src/criu/images/memory/pages.ts'
 import { type Layout, mmOf, type PagemapStyle, page, pagemapOf } from './layouts.ts'
 
 /** The pages of a file, each by a word that stands for its bytes. */

@@ -7,10 +7,10 @@ import {
   fileEntry,
   inotifyFileEntry,
   inotifyWdEntry,
-} from '../../../../src/backends/native/images/criu-messages.ts'
-import { encodeImage } from '../../../../src/backends/native/images/image-file.ts'
-import { make } from '../../../../src/backends/native/images/schema.ts'
-import { watchesByHandle } from '../../../../src/backends/native/images/watches.ts'
+} from '../../../../src/criu/images/criu-messages.ts'
+import { encodeImage } from '../../../../src/criu/images/image-file.ts'
+import { make } from '../../../../src/criu/images/schema.ts'
+import { watchesByHandle } from '../../../../src/criu/images/watches.ts'
 
 const head = Buffer.from('1943565438313056', 'hex')
 const handleOf = (path: string | undefined) => make(fhEntry, path === undefined ? {} : { path })

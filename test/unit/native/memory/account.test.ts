@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { accountMemory } from '../../../../src/backends/native/memory/account.ts'
+import { accountMemory } from '../../../../src/backends/native/stats/account.ts'
 
 const kib = 1024
 

@@ -6,7 +6,7 @@ import {
   dropStale,
   makeCurrent,
   nextHome,
-} from '../../../../src/backends/native/memory/generation.ts'
+} from '../../../../src/criu/memory/generation.ts'
 import { TemporaryDirectory } from '../../../support/temporary-directory.ts'
 
 test('images are exchanged as a whole, and what is not current goes', async () => {

@@ -1,13 +1,9 @@
 import { expect, test } from 'vitest'
-import {
-  fdinfoEntry,
-  mmEntry,
-  vmaEntry,
-} from '../../../../src/backends/native/images/criu-messages.ts'
-import { encodeImage } from '../../../../src/backends/native/images/image-file.ts'
-import { make } from '../../../../src/backends/native/images/schema.ts'
-import { mappedBytes, neededPages } from '../../../../src/backends/native/memory/needed-pages.ts'
-import { ownersOfPages } from '../../../../src/backends/native/memory/plan-sharing.ts'
+import { fdinfoEntry, mmEntry, vmaEntry } from '../../../../src/criu/images/criu-messages.ts'
+import { encodeImage } from '../../../../src/criu/images/image-file.ts'
+import { make } from '../../../../src/criu/images/schema.ts'
+import { mappedBytes, neededPages } from '../../../../src/criu/memory/needed-pages.ts'
+import { ownersOfPages } from '../../../../src/criu/memory/plan-sharing.ts'
 
 const head = Buffer.from('1943565420284957', 'hex')
 const known = new Map([

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { Budget, NothingLeft, TooSlow } from '../../../../src/backends/native/safety/budget.ts'
-import { FileSystems } from '../../../../src/backends/native/safety/file-systems.ts'
-import { VerdictCache, verdictKey } from '../../../../src/backends/native/safety/verdict-cache.ts'
+import { Budget, NothingLeft, TooSlow } from '../../../../src/criu/safety/budget.ts'
+import { FileSystems } from '../../../../src/criu/safety/file-systems.ts'
+import { VerdictCache, verdictKey } from '../../../../src/criu/safety/verdict-cache.ts'
 import { TemporaryDirectory } from '../../../support/temporary-directory.ts'
 import { judgeBytes } from './read-host-file.ts'
 

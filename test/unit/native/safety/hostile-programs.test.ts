@@ -9,8 +9,8 @@ import {
   writeSync,
 } from 'node:fs'
 import { beforeAll, expect, test } from 'vitest'
-import { judgeEnvironment } from '../../../../src/backends/native/safety/judge-environment.ts'
-import { surveyPrograms } from '../../../../src/backends/native/safety/survey.ts'
+import { judgeEnvironment } from '../../../../src/criu/safety/judge-environment.ts'
+import { surveyPrograms } from '../../../../src/criu/safety/survey.ts'
 import { bytesRead, mapper, sparseLibrary } from '../../../support/hostile-programs.ts'
 import { compileC } from '../../../support/real-programs.ts'
 import { TemporaryDirectory } from '../../../support/temporary-directory.ts'

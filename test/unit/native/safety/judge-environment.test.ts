@@ -1,11 +1,8 @@
 import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { judgeEnvironment } from '../../../../src/backends/native/safety/judge-environment.ts'
-import type { ProcessVerdict } from '../../../../src/backends/native/safety/judge-process.ts'
-import {
-  type SurveyOptions,
-  surveyPrograms,
-} from '../../../../src/backends/native/safety/survey.ts'
+import { judgeEnvironment } from '../../../../src/criu/safety/judge-environment.ts'
+import type { ProcessVerdict } from '../../../../src/criu/safety/judge-process.ts'
+import { type SurveyOptions, surveyPrograms } from '../../../../src/criu/safety/survey.ts'
 import { compileC, libraryPath, programPath } from '../../../support/real-programs.ts'
 import { TemporaryDirectory } from '../../../support/temporary-directory.ts'
 import { Waiting } from './waiting.ts'

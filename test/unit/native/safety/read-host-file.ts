@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises'
 import { basename } from 'node:path'
-import { type Elf, readElf } from '../../../../src/backends/native/safety/elf.ts'
-import { type FileVerdict, judgeFile } from '../../../../src/backends/native/safety/judge-file.ts'
+import { type Elf, readElf } from '../../../../src/criu/safety/elf.ts'
+import { type FileVerdict, judgeFile } from '../../../../src/criu/safety/judge-file.ts'
 
 export async function judgeAt(path: string, name = basename(path)): Promise<FileVerdict> {
   await using handle = await open(path)

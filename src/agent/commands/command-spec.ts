@@ -1,0 +1,87 @@
+import { randomBytes } from 'node:crypto'
+import { InvalidInputError } from '../../model/errors.ts'
+import { quote } from '../../model/quote.ts'
+import type { Fields } from '../wire/fields.ts'
+import { Op } from '../wire/wire.ts'
+
+interface CommonSpec {
+  /** Chosen by the caller or made up; the command can be found again by it. */
+  readonly id?: string
+  /** A shell command line, or words that reach the program exactly as given. */
+  readonly command: string | readonly string[]
+  readonly cwd?: string | undefined
+  readonly env?: Readonly<Record<string, string>> | undefined
+  readonly timeoutMs?: number | undefined
+  /** Between asking a command to end and killing it; default 2 s. */
+  readonly graceMs?: number | undefined
+  /** `streamed` if the caller will write and end stdin; default `none`, an empty one. */
+  readonly stdin?: 'none' | 'streamed'
+}
+
+/** Runs in a persistent shell: what it changes there stays. */
+export interface ShellCommandSpec extends CommonSpec {
+  readonly mode: 'shell'
+  /** Default `main`. */
+  readonly shell?: string | undefined
+}
+
+/** Runs as a fresh process. */
+export interface ProcessCommandSpec extends CommonSpec {
+  readonly mode: 'process'
+  /** A name or uid, either with `:group`. */
+  readonly user?: string | undefined
+}
+
+export type CommandSpec = ShellCommandSpec | ProcessCommandSpec
+
+const idShape = /^[A-Za-z0-9_-]{1,64}$/
+
+export function newCommandId(): string {
+  return `c-${randomBytes(12).toString('base64url')}`
+}
+
+export function checkCommandId(id: string): string {
+  if (idShape.test(id)) return id
+  throw new InvalidInputError(`not a command id: ${quote(id)}`, {
+    remedy: 'a command id is 1 to 64 letters, digits, "_" or "-"',
+  })
+}
+
+/** The fields of `exec.start`. */
+export function startFields(id: string, spec: CommandSpec): Fields {
+  return {
+    op: Op.execStart,
+    id: checkCommandId(id),
+    modeExec: spec.mode === 'shell' ? 1 : 0,
+    ...commandFields(spec),
+    shell: spec.mode === 'shell' ? spec.shell : undefined,
+    user: spec.mode === 'process' ? spec.user : undefined,
+    cwd: spec.cwd,
+    env: spec.env === undefined ? undefined : envEntries(spec.env),
+    timeoutMs: spec.timeoutMs === undefined ? undefined : Math.ceil(spec.timeoutMs),
+    graceMs: spec.graceMs === undefined ? undefined : Math.ceil(spec.graceMs),
+    stdin: spec.stdin === 'streamed' ? 1 : 0,
+  }
+}
+
+function commandFields(spec: CommandSpec): Fields {
+  const { command } = spec
+  if (typeof command === 'string') return { command }
+  if (command.length === 0) throw new InvalidInputError('the command has no words')
+  return spec.mode === 'process' ? { argv: command } : { command: quoteWords(command) }
+}
+
+/** A command line that a POSIX shell splits into exactly these words. */
+export function quoteWords(words: readonly string[]): string {
+  return words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ')
+}
+
+/** `K=V` entries, with names that cannot be mistaken for another variable's. */
+export function envEntries(env: Readonly<Record<string, string>>): string[] {
+  return Object.entries(env).map(([name, value]) => {
+    if (name === '' || name.includes('=')) {
+      throw new InvalidInputError(`not a variable name: ${quote(name)}`)
+    }
+    return `${name}=${value}`
+  })
+}

@@ -1,0 +1,244 @@
+import { Readable } from 'node:stream'
+import { toBytes } from '../../model/bytes.ts'
+import { protocolError } from '../failures.ts'
+import { listRecords } from '../files/listing.ts'
+import { givenOptions } from '../terminals/given.ts'
+import type { AgentConnection, CallOptions } from '../wire/connection.ts'
+import { type Fields, need } from '../wire/fields.ts'
+import type { Inbox } from '../wire/inbox.ts'
+import { begunPromptly, type Patience, unlimited } from '../wire/patience.ts'
+import type { AgentStream } from '../wire/stream.ts'
+import { Channel, Op } from '../wire/wire.ts'
+import { type CommandSpec, checkCommandId, newCommandId, startFields } from './command-spec.ts'
+import { type ExitStatus, readExitStatus, signalNumber } from './signals.ts'
+
+export interface CommandResult extends ExitStatus {
+  readonly timedOut: boolean
+  /** The shell that ran it ended with it; the next command gets a fresh one. */
+  readonly shellGone: boolean
+  readonly durationMs: number
+}
+
+/** Bytes of each stream that the reader has taken: where a later attach goes on. */
+export interface CommandOffsets {
+  readonly stdout: number
+  readonly stderr: number
+}
+
+export interface CommandInfo {
+  readonly id: string
+  readonly mode: 'shell' | 'process'
+  readonly shell: string | null
+  readonly command: string
+  readonly pid: number | null
+  readonly running: boolean
+  /** How it ended; null while it runs. */
+  readonly exit: ExitStatus | null
+}
+
+/**
+ * Output of a command, in order and whole. The command waits for its reader: whoever does not
+ * want the bytes calls `discard`.
+ */
+export interface CommandOutput extends AsyncIterable<Buffer> {
+  read(): Promise<Buffer | null>
+  discard(): void
+}
+
+const NOTHING_TAKEN: CommandOffsets = { stdout: 0, stderr: 0 }
+
+/** A command that runs, or ran, inside. */
+export class CommandHandle {
+  readonly id: string
+  readonly pid: Promise<number>
+  readonly stdout: CommandOutput
+  readonly stderr: CommandOutput
+
+  readonly #connection: AgentConnection
+  readonly #stream: AgentStream
+  readonly #stdout: Inbox
+  readonly #stderr: Inbox
+  readonly #pid = Promise.withResolvers<number>()
+  readonly #attached = Promise.withResolvers<void>()
+  readonly #result: Promise<CommandResult>
+  #base: CommandOffsets
+
+  constructor(
+    connection: AgentConnection,
+    id: string,
+    fields: Fields,
+    base: CommandOffsets,
+    options: CallOptions & { readonly patience: Patience },
+  ) {
+    this.id = id
+    this.#connection = connection
+    this.#base = base
+    this.#stream = connection.open(fields, {
+      attempt: { verb: 'run command', subject: id },
+      outputs: ['bytes', 'bytes'],
+      onEvent: (event) => this.#onEvent(event),
+      signal: options.signal,
+      patience: options.patience,
+    })
+    this.#stdout = this.#stream.output(Channel.stdout)
+    this.#stderr = this.#stream.output(Channel.stderr)
+    this.stdout = this.#stdout
+    this.stderr = this.#stderr
+    this.pid = this.#pid.promise
+    this.pid.catch(() => {})
+    this.#attached.promise.catch(() => {})
+    this.#result = this.#stream.result.then(readResult)
+    this.#result.then(
+      () => this.#giveUpWaiting(protocolError('a command ended before it began')),
+      (error) => this.#giveUpWaiting(error),
+    )
+  }
+
+  /** Resolves when the agent has said where an attach really goes on. */
+  get attached(): Promise<void> {
+    return this.#attached.promise
+  }
+
+  /** What the reader has taken; pass it to `attachCommand` to go on from here. */
+  get offsets(): CommandOffsets {
+    return {
+      stdout: this.#base.stdout + this.#stdout.takenBytes,
+      stderr: this.#base.stderr + this.#stderr.takenBytes,
+    }
+  }
+
+  async writeStdin(data: Buffer | string): Promise<void> {
+    await this.#stream.send(toBytes(data))
+  }
+
+  endStdin(): Promise<void> {
+    return this.#stream.endInput()
+  }
+
+  async signal(signal: NodeJS.Signals, options?: CallOptions): Promise<void> {
+    const number = signalNumber(signal)
+    await this.#connection.request(
+      { verb: `send ${signal} to command`, subject: this.id },
+      { op: Op.execSignal, id: this.id, signal: number },
+      givenOptions(options),
+    )
+  }
+
+  /** Resolves when the command ended and its output arrived, which needs a reader of it. */
+  wait(): Promise<CommandResult> {
+    return this.#result
+  }
+
+  /** Leaves the command running; it can be attached to again. Whoever waits fails with `reason`. */
+  detach(reason?: Error): void {
+    this.#stream.cancel(reason)
+  }
+
+  /** True while only the agent can bring the command's next output or its end. */
+  get isHostWaiting(): boolean {
+    return this.#stream.isHostWaiting
+  }
+
+  /** Bytes of output that arrived, read or not. */
+  get receivedBytes(): number {
+    return this.#stream.receivedBytes
+  }
+
+  #onEvent(event: Fields): void {
+    if (event.stdoutOffset !== undefined || event.stderrOffset !== undefined) {
+      if (this.#stdout.receivedBytes + this.#stderr.receivedBytes > 0) {
+        throw protocolError('offsets in the middle of output')
+      }
+      this.#base = { stdout: event.stdoutOffset ?? 0, stderr: event.stderrOffset ?? 0 }
+    }
+    if (event.pid !== undefined && event.pid > 0) this.#pid.resolve(event.pid)
+    this.#attached.resolve()
+  }
+
+  #giveUpWaiting(error: Error): void {
+    this.#pid.reject(error)
+    this.#attached.reject(error)
+  }
+}
+
+export function startCommand(
+  connection: AgentConnection,
+  spec: CommandSpec,
+  options: CallOptions = {},
+): CommandHandle {
+  const id = spec.id ?? newCommandId()
+  // In a shell it begins when its turn comes, which may be in hours.
+  const patience = spec.mode === 'process' ? begunPromptly : unlimited
+  const { signal } = options
+  const fields = startFields(id, spec)
+  return new CommandHandle(connection, id, fields, NOTHING_TAKEN, { signal, patience })
+}
+
+/**
+ * Goes on with a command's output after `offsets`. The handle's own `offsets` then say where it
+ * really went on: later, if the agent no longer holds those bytes.
+ */
+export async function attachCommand(
+  connection: AgentConnection,
+  id: string,
+  offsets: CommandOffsets = NOTHING_TAKEN,
+  options: CallOptions = {},
+): Promise<CommandHandle> {
+  const fields = {
+    op: Op.execAttach,
+    id: checkCommandId(id),
+    stdoutOffset: offsets.stdout,
+    stderrOffset: offsets.stderr,
+  }
+  const { signal } = options
+  const patience = begunPromptly
+  const handle = new CommandHandle(connection, id, fields, offsets, { signal, patience })
+  await handle.attached
+  return handle
+}
+
+export function listCommands(
+  connection: AgentConnection,
+  options: CallOptions = {},
+): Promise<CommandInfo[]> {
+  const attempt = { verb: 'list', subject: 'commands' }
+  return listRecords(connection, attempt, { op: Op.execList }, readInfo, options)
+}
+
+/** Drops the record of a command that has ended. */
+export async function forgetCommand(
+  connection: AgentConnection,
+  id: string,
+  options: CallOptions = {},
+): Promise<void> {
+  const attempt = { verb: 'forget command', subject: id }
+  await connection.request(attempt, { op: Op.execForget, id: checkCommandId(id) }, options)
+}
+
+/** Output as a Node stream, which reads one chunk ahead of its consumer. */
+export function toReadable(output: CommandOutput): Readable {
+  return Readable.from(output, { objectMode: false, highWaterMark: 1 })
+}
+
+function readResult(fields: Fields): CommandResult {
+  return {
+    ...readExitStatus(fields),
+    timedOut: fields.timedOut === 1,
+    shellGone: fields.shellGone === 1,
+    durationMs: need(fields, 'durationUs') / 1000,
+  }
+}
+
+function readInfo(record: Fields): CommandInfo {
+  const running = record.running === 1
+  const hasEnded = record.exitCode !== undefined || record.signal !== undefined
+  return {
+    id: need(record, 'id'),
+    mode: record.modeExec === 1 ? 'shell' : 'process',
+    shell: record.shell ?? null,
+    command: record.command ?? '',
+    pid: record.pid ?? null,
+    running,
+    exit: !running && hasEnded ? readExitStatus(record) : null,
+  }
+}

@@ -1,0 +1,262 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ConflictError, NotFoundError, ResourceError } from '../../model/errors.ts'
+import { ConnectionLostError } from '../failures.ts'
+import { ByteCollector } from '../wire/byte-collector.ts'
+import type { AgentConnection, CallOptions } from '../wire/connection.ts'
+import { type CommandSpec, newCommandId } from './command-spec.ts'
+import {
+  attachCommand,
+  type CommandHandle,
+  type CommandOutput,
+  type CommandResult,
+  forgetCommand,
+  startCommand,
+} from './commands.ts'
+import { ExecLimit } from './exec-limit.ts'
+
+export type ExecInput = Buffer | string | AsyncIterable<Buffer | string>
+type OutputListener = (chunk: Buffer) => void | Promise<void>
+
+type WithInput<Spec> = Spec extends CommandSpec
+  ? Omit<Spec, 'stdin'> & { readonly stdin?: ExecInput | undefined }
+  : never
+export type ExecSpec = WithInput<CommandSpec>
+
+export interface ExecOptions extends CallOptions {
+  /** Called with each chunk in order; the command waits for the promise it returns. */
+  readonly onStdout?: OutputListener | undefined
+  readonly onStderr?: OutputListener | undefined
+  /** What to keep for the result. Default: each stream that has no listener. */
+  readonly collect?: 'unheard' | 'all'
+  /** The most that is kept of each stream; default 64 MiB. */
+  readonly maxBytes?: number
+  /** Where to go on when the connection breaks, as it does when a snapshot is taken. */
+  readonly reconnect?: () => Promise<AgentConnection>
+}
+
+export interface ExecResult extends CommandResult {
+  readonly stdout: Buffer
+  readonly stderr: Buffer
+}
+
+const DEFAULT_MAX_BYTES = 64 * 1024 * 1024
+const DEFAULT_GRACE_MS = 2000
+/** Connections lost in a row, with nothing new in between: an agent that always hangs up is given up. */
+const MOST_LOSSES = 50
+const LOSS_PAUSE_MS = 20
+
+/** Runs a command to its end. An abort, or output past `maxBytes`, ends the command too. */
+export async function execCommand(
+  connection: AgentConnection,
+  spec: ExecSpec,
+  options: ExecOptions = {},
+): Promise<ExecResult> {
+  options.signal?.throwIfAborted()
+  const run = new ExecRun(connection, spec, options)
+  return await run.toEnd()
+}
+
+/** One command from start to end, over as many connections as that takes. */
+class ExecRun {
+  readonly #id: string
+  readonly #spec: ExecSpec
+  readonly #options: ExecOptions
+  readonly #stdout: Sink
+  readonly #stderr: Sink
+  readonly #limit: ExecLimit | null
+  #connection: AgentConnection
+  #command: CommandHandle
+  #losses = 0
+  #hasStarted = false
+  #inputIsSent: boolean
+
+  constructor(connection: AgentConnection, spec: ExecSpec, options: ExecOptions) {
+    this.#id = spec.id ?? newCommandId()
+    this.#spec = spec
+    this.#options = options
+    this.#stdout = new Sink('stdout', options.onStdout, options)
+    this.#stderr = new Sink('stderr', options.onStderr, options)
+    this.#connection = connection
+    this.#limit = limitOf(spec, connection)
+    this.#inputIsSent = spec.stdin === undefined
+    this.#command = this.#start()
+  }
+
+  async toEnd(): Promise<ExecResult> {
+    const aborted = Promise.withResolvers<never>()
+    const onAbort = () => aborted.reject(this.#options.signal?.reason)
+    this.#options.signal?.addEventListener('abort', onAbort, { once: true })
+    try {
+      const result = await Promise.race([this.#follow(), aborted.promise])
+      this.#forget()
+      return { ...result, stdout: this.#stdout.collected(), stderr: this.#stderr.collected() }
+    } catch (error) {
+      if (!(error instanceof ConnectionLostError)) await this.#stop()
+      throw error
+    } finally {
+      this.#options.signal?.removeEventListener('abort', onAbort)
+    }
+  }
+
+  async #follow(): Promise<CommandResult> {
+    for (;;) {
+      using _limit = this.#watchLimit()
+      const parts = this.#followOnce(this.#command)
+      try {
+        const [result] = await Promise.all(parts)
+        return result
+      } catch (error) {
+        if (!(error instanceof ConnectionLostError) || !this.#inputIsSent) throw error
+        if (this.#options.reconnect === undefined) throw error
+        // What had arrived is still being read, and counts.
+        await Promise.allSettled(parts)
+        if (this.#command.receivedBytes > 0) this.#losses = 0
+        await this.#noteLoss(error)
+        await this.#takeUpAgain(this.#options.reconnect)
+        // The caller gave up meanwhile, when there was no connection to end the command over.
+        if (this.#options.signal?.aborted) await this.#stop()
+      }
+    }
+  }
+
+  /** A connection that came just before a snapshot is lost at once: the next one may stay. */
+  async #takeUpAgain(reconnect: () => Promise<AgentConnection>): Promise<void> {
+    for (;;) {
+      this.#connection = await reconnect()
+      try {
+        this.#command = await this.#goOn()
+        return
+      } catch (error) {
+        if (!(error instanceof ConnectionLostError)) throw error
+        await this.#noteLoss(error)
+      }
+    }
+  }
+
+  async #noteLoss(error: ConnectionLostError): Promise<void> {
+    this.#losses += 1
+    if (this.#losses > MOST_LOSSES) throw error
+    if (this.#losses > 1) await sleep(LOSS_PAUSE_MS)
+  }
+
+  #watchLimit(): Disposable | null {
+    const connection = this.#connection
+    return (
+      this.#limit?.watch(
+        this.#command,
+        () => this.#hasStarted,
+        () => connection.isSuspended,
+      ) ?? null
+    )
+  }
+
+  #followOnce(command: CommandHandle) {
+    const noteStart = () => {
+      this.#hasStarted = true
+    }
+    command.pid.then(noteStart, () => {})
+    const ended = command.wait()
+    return [
+      ended,
+      this.#stdout.drain(command.stdout),
+      this.#stderr.drain(command.stderr),
+      // Input that nobody sends must not outlive the command, as with an idle pipe in CI.
+      Promise.race([this.#feed(command), ended]),
+    ] as const
+  }
+
+  #start(): CommandHandle {
+    const stdin = this.#spec.stdin === undefined ? 'none' : 'streamed'
+    return startCommand(this.#connection, { ...this.#spec, id: this.#id, stdin })
+  }
+
+  async #goOn(): Promise<CommandHandle> {
+    try {
+      return await attachCommand(this.#connection, this.#id, this.#command.offsets)
+    } catch (error) {
+      // The connection broke before the agent had read the request.
+      const wasNeverStarted = error instanceof NotFoundError && !this.#hasStarted
+      if (wasNeverStarted && this.#spec.stdin === undefined) return this.#start()
+      throw error
+    }
+  }
+
+  async #feed(command: CommandHandle): Promise<void> {
+    const { stdin } = this.#spec
+    if (stdin === undefined || this.#inputIsSent) return
+    try {
+      if (typeof stdin === 'string' || Buffer.isBuffer(stdin)) await command.writeStdin(stdin)
+      else for await (const chunk of stdin) await command.writeStdin(chunk)
+      await command.endStdin()
+      this.#inputIsSent = true
+    } catch (error) {
+      // A command may end without reading all of its input; its result says how it went.
+      if (!(error instanceof ConflictError)) throw error
+    }
+  }
+
+  #forget(): void {
+    forgetCommand(this.#connection, this.#id).catch(() => {})
+  }
+
+  /** Ends the command as its terminal would: asks first, and kills what does not listen. */
+  async #stop(): Promise<void> {
+    const command = this.#command
+    command.stdout.discard()
+    command.stderr.discard()
+    const ended = command.wait().then(
+      () => true,
+      () => true,
+    )
+    const graceMs = this.#spec.graceMs ?? DEFAULT_GRACE_MS
+    const polite = this.#spec.mode === 'shell' ? 'SIGINT' : 'SIGTERM'
+    for (const signal of [polite, 'SIGKILL'] as const) {
+      command.signal(signal).catch(() => {})
+      if (await Promise.race([ended, sleep(graceMs, false)])) return this.#forget()
+    }
+    command.detach()
+  }
+}
+
+function limitOf(spec: ExecSpec, { secondMs }: AgentConnection): ExecLimit | null {
+  const { timeoutMs, graceMs = DEFAULT_GRACE_MS } = spec
+  if (timeoutMs === undefined || timeoutMs <= 0) return null
+  return new ExecLimit({ timeoutMs, graceMs, secondMs })
+}
+
+/** Where one stream's output goes: to the listener, to memory, or both. */
+class Sink {
+  readonly #name: string
+  readonly #listener: OutputListener | undefined
+  readonly #maxBytes: number
+  readonly #keeps: boolean
+  readonly #kept = new ByteCollector()
+
+  constructor(name: string, listener: OutputListener | undefined, options: ExecOptions) {
+    this.#name = name
+    this.#listener = listener
+    this.#maxBytes = options.maxBytes ?? DEFAULT_MAX_BYTES
+    this.#keeps = listener === undefined || options.collect === 'all'
+  }
+
+  async drain(output: CommandOutput): Promise<void> {
+    for await (const chunk of output) {
+      if (this.#keeps) this.#keep(chunk)
+      await this.#listener?.(chunk)
+    }
+  }
+
+  collected(): Buffer {
+    return this.#kept.bytes()
+  }
+
+  #keep(chunk: Buffer): void {
+    if (this.#kept.length + chunk.length > this.#maxBytes) {
+      const listener = this.#name === 'stdout' ? 'onStdout' : 'onStderr'
+      throw new ResourceError(`${this.#name} of the command exceeds ${this.#maxBytes} bytes`, {
+        remedy: `stream it with ${listener}, or raise maxBytes`,
+      })
+    }
+    this.#kept.add(chunk)
+  }
+}

@@ -1,0 +1,225 @@
+import { randomBytes } from 'node:crypto'
+import type { FileHandle } from 'node:fs/promises'
+import { basename, posix, resolve } from 'node:path'
+import { ConflictError, InvalidInputError, ResourceError } from '../../model/errors.ts'
+import { printable } from '../failures.ts'
+import type { AgentConnection } from '../wire/connection.ts'
+import { openContent } from './file-content.ts'
+import { checkPath, eachFile, type FileEntry, type FileInfo, statFile } from './files.ts'
+import { HostDirectory } from './host-directory.ts'
+import { Outstanding } from './outstanding.ts'
+import {
+  FILES_IN_FLIGHT,
+  TransferLog,
+  type TransferOptions,
+  type TransferSummary,
+} from './transfer.ts'
+import { WorkPool } from './work-pool.ts'
+
+/** A directory is held open while its content comes; hostile depth must not use up our files. */
+const MAX_DEPTH = 200
+/** Each costs an inode of the host. */
+const MAX_ENTRIES = 5_000_000
+/** Directories are remembered until everything else beside them is on its way. */
+const MAX_HELD = 200_000
+/** Setuid and setgid from inside mean nothing good outside. */
+const KEPT_FILE_BITS = 0o777
+const KEPT_DIRECTORY_BITS = 0o1777
+
+/**
+ * Copies a file or a tree from inside to `hostPath`, which names the copy itself. A tree that is
+ * new on the host appears there at once, when it is complete; one that is there is merged into.
+ * The copies are the caller's own, and no symlink of the host is followed (host-path.ts).
+ */
+export async function downloadTree(
+  connection: AgentConnection,
+  insidePath: string,
+  hostPath: string,
+  options: TransferOptions = {},
+): Promise<TransferSummary> {
+  const from = posix.normalize(checkPath(insidePath))
+  const info = await statFile(connection, from, options)
+  const to = resolve(hostPath)
+  const download = new Download(connection, options)
+  if (info.type === 'directory') return await download.tree(from, to, info)
+  if (info.type === 'file') return await download.single(from, to)
+  throw new InvalidInputError(`cannot download ${insidePath}: it is neither file nor directory`)
+}
+
+class Download {
+  readonly #connection: AgentConnection
+  readonly #pool: WorkPool
+  readonly #log: TransferLog
+  #entries = 0
+
+  constructor(connection: AgentConnection, options: TransferOptions) {
+    this.#connection = connection
+    this.#pool = new WorkPool(FILES_IN_FLIGHT, options.signal)
+    this.#log = new TransferLog(options)
+  }
+
+  async single(from: string, to: string): Promise<TransferSummary> {
+    const { parent, name } = await HostDirectory.openParent(to)
+    await using _closing = parent
+    if (await parent.hasDirectory(name)) {
+      throw new ConflictError(`cannot download a file to ${to}: a directory is there`, {
+        remedy: `name the file itself, such as ${posix.join(to, basename(from))}`,
+      })
+    }
+    await this.#file(from, parent, name)
+    return this.#log.summary()
+  }
+
+  async tree(from: string, to: string, info: FileInfo): Promise<TransferSummary> {
+    const { parent, name } = await HostDirectory.openParent(to)
+    await using _closing = parent
+    if (await parent.hasDirectory(name)) {
+      const there = await parent.enter(name)
+      await this.#run(() => this.#directory(from, there, null, 0))
+      return this.#log.summary()
+    }
+    const stage = `.forkpoint-download-${randomBytes(16).toString('hex')}`
+    const staged = await parent.make(stage)
+    try {
+      await this.#run(() => this.#directory(from, staged, info, 0))
+      await parent.rename(stage, name)
+    } catch (error) {
+      await parent.removeTree(stage)
+      throw error
+    }
+    return this.#log.summary()
+  }
+
+  /** Runs `walk` and everything it started; after a failure nothing is running any more. */
+  async #run(walk: () => Promise<Finish>): Promise<void> {
+    try {
+      const { done } = await walk()
+      await done
+      await this.#pool.finish()
+    } catch (error) {
+      await this.#pool.abandon(error)
+      throw error
+    }
+  }
+
+  /**
+   * Fetches the content of `from` into `to`, which it then owns. Returns when everything was
+   * started, so that small directories do not wait for each other.
+   */
+  async #directory(
+    from: string,
+    to: HostDirectory,
+    info: FileInfo | null,
+    depth: number,
+  ): Promise<Finish> {
+    const pending = new Outstanding()
+    try {
+      for (const entry of await this.#startFiles(from, to, pending)) {
+        const path = posix.join(from, entry.name)
+        if (depth === MAX_DEPTH) throw tooDeep(path)
+        const below = await to.enter(entry.name)
+        pending.add((await this.#directory(path, below, entry, depth + 1)).done)
+      }
+    } catch (error) {
+      await this.#pool.abandon(error)
+      await pending.all().catch(() => {})
+      await to[Symbol.asyncDispose]()
+      throw error
+    }
+    this.#log.count('directories')
+    const done = this.#finish(to, info, pending)
+    // The failure is seen by whoever waits for the parent; until then it must not be unhandled.
+    done.catch(() => {})
+    // An empty directory is finished at once, so that open ones cannot pile up.
+    if (pending.count === 0) await done
+    return { done }
+  }
+
+  /** Starts fetching everything in `from` but directories, which it returns. */
+  async #startFiles(from: string, to: HostDirectory, pending: Outstanding): Promise<FileEntry[]> {
+    const directories: FileEntry[] = []
+    for await (const entry of eachFile(this.#connection, from, { signal: this.#pool.signal })) {
+      const path = posix.join(from, entry.name)
+      this.#bound(path, directories.length)
+      if (entry.type === 'directory') directories.push(entry)
+      else if (entry.type === 'other') this.#log.skip(path)
+      else {
+        const { done } = await this.#pool.start(() =>
+          entry.type === 'symlink' ? this.#symlink(entry, to) : this.#file(path, to, entry.name),
+        )
+        pending.add(done)
+      }
+    }
+    return directories
+  }
+
+  /** An agent may list names without end. */
+  #bound(path: string, held: number): void {
+    this.#entries += 1
+    if (this.#entries > MAX_ENTRIES) throw tooMany(path, `${MAX_ENTRIES} files`)
+    if (held > MAX_HELD) throw tooMany(path, `${MAX_HELD} directories in one`)
+  }
+
+  async #finish(
+    directory: HostDirectory,
+    info: FileInfo | null,
+    pending: Outstanding,
+  ): Promise<void> {
+    await using closing = directory
+    await pending.all()
+    if (info === null || this.#pool.signal.aborted) return
+    await closing.setAttributes(info.mode & KEPT_DIRECTORY_BITS, seconds(info.mtimeNs))
+  }
+
+  async #symlink(entry: FileEntry, to: HostDirectory): Promise<void> {
+    await to.putSymlink(entry.name, entry.target ?? '', seconds(entry.mtimeNs))
+    this.#log.count('symlinks')
+  }
+
+  async #file(from: string, to: HostDirectory, name: string): Promise<void> {
+    await to.putFile(name, async (file) => {
+      const content = openContent(this.#connection, from, { signal: this.#pool.signal })
+      for await (const { offset, bytes } of content.runs) {
+        await writeFully(file, bytes, offset)
+        this.#log.count('bytes', bytes.length)
+      }
+      const { sizeBytes, mode, mtimeNs } = await content.end
+      await file.truncate(sizeBytes)
+      await file.chmod(mode & KEPT_FILE_BITS)
+      await file.utimes(seconds(mtimeNs), seconds(mtimeNs))
+    })
+    this.#log.count('files')
+  }
+}
+
+/** Boxed, because a promise of a promise would be waited for as one. */
+interface Finish {
+  readonly done: Promise<void>
+}
+
+async function writeFully(file: FileHandle, bytes: Buffer, offset: number): Promise<void> {
+  for (let at = 0; at < bytes.length; ) {
+    const { bytesWritten } = await file.write(bytes, at, bytes.length - at, offset + at)
+    at += bytesWritten
+  }
+}
+
+/** Node sets times as a number of seconds, exact to a quarter of a microsecond. */
+function seconds(ns: bigint): number {
+  return Number(ns) / 1e9
+}
+
+function tooDeep(path: string): ResourceError {
+  return new ResourceError(
+    `cannot download ${printable(path)}: more than ${MAX_DEPTH} directories deep`,
+    {
+      remedy: 'download a part of the tree, or pack it inside and download the archive',
+    },
+  )
+}
+
+function tooMany(path: string, most: string): ResourceError {
+  return new ResourceError(`cannot download ${printable(path)}: more than ${most}`, {
+    remedy: 'download a part of the tree, or pack it inside and download the archive',
+  })
+}

@@ -1,0 +1,228 @@
+import { randomBytes } from 'node:crypto'
+import { type BigIntStats, constants } from 'node:fs'
+import { type FileHandle, lstat, open, readdir, readlink } from 'node:fs/promises'
+import { posix, resolve } from 'node:path'
+import { NotFoundError } from '../../model/errors.ts'
+import { hostRefusal } from '../failures.ts'
+import type { AgentConnection } from '../wire/connection.ts'
+import type { AgentStream } from '../wire/stream.ts'
+import { bytesToText } from './byte-text.ts'
+import { writeContent } from './file-content.ts'
+import {
+  checkPath,
+  type FileOwner,
+  makeDirectory,
+  makeSymlink,
+  removeFile,
+  renameFile,
+  setFileAttributes,
+  statFile,
+} from './files.ts'
+import { linkRefusal, openDirectory, openHostPlace, within } from './host-path.ts'
+import { Outstanding } from './outstanding.ts'
+import {
+  FILES_IN_FLIGHT,
+  HOLE_BYTES,
+  TransferLog,
+  type TransferOptions,
+  type TransferSummary,
+} from './transfer.ts'
+import { WorkPool } from './work-pool.ts'
+
+export interface UploadOptions extends TransferOptions {
+  /** Whose the files will be inside; default root. */
+  readonly owner?: FileOwner
+}
+
+interface Attributes extends FileOwner {
+  readonly mode: number
+  readonly mtimeNs: bigint
+}
+
+const ROOT: FileOwner = { uid: 0, gid: 0 }
+const READ_BYTES = 4 * HOLE_BYTES
+const ZEROS = Buffer.alloc(HOLE_BYTES)
+
+/** An entry of the host: its name in a directory that is held open, and its path for messages. */
+interface Entry {
+  readonly parent: FileHandle
+  readonly name: string
+  readonly path: string
+}
+
+/**
+ * Copies a file or a tree of the host to `insidePath`, which names the copy itself. A tree that
+ * is new inside appears there at once, when it is complete; one that is there is merged into. No
+ * symlink of the host is followed: one that an earlier copy brought would take in any file.
+ */
+export async function uploadTree(
+  connection: AgentConnection,
+  hostPath: string,
+  insidePath: string,
+  options: UploadOptions = {},
+): Promise<TransferSummary> {
+  checkPath(insidePath)
+  const path = resolve(hostPath)
+  await using from = await asHost('read', path, () => openHostPlace(path))
+  const info = await asHost('read', path, () => look(from))
+  if (info.isSymbolicLink()) throw await linkRefusal(path, path)
+  const upload = new Upload(connection, options)
+  if (info.isDirectory()) return await upload.tree(from, posix.normalize(insidePath), info)
+  return await upload.single(from, posix.normalize(insidePath), info)
+}
+
+function look({ parent, name }: Entry): Promise<BigIntStats> {
+  return lstat(within(parent, name), { bigint: true })
+}
+
+class Upload {
+  readonly #connection: AgentConnection
+  readonly #owner: FileOwner
+  readonly #pool: WorkPool
+  readonly #log: TransferLog
+  /** Set when nothing is written into them any more, which would change their times. */
+  readonly #directories: { readonly path: string; readonly attributes: Attributes }[] = []
+
+  constructor(connection: AgentConnection, options: UploadOptions) {
+    this.#connection = connection
+    this.#owner = options.owner ?? ROOT
+    this.#pool = new WorkPool(FILES_IN_FLIGHT, options.signal)
+    this.#log = new TransferLog(options)
+  }
+
+  get #call(): { signal: AbortSignal } {
+    return { signal: this.#pool.signal }
+  }
+
+  async single(from: Entry, to: string, info: BigIntStats): Promise<TransferSummary> {
+    await this.#file(from, to, info)
+    return this.#log.summary()
+  }
+
+  async tree(from: Entry, to: string, info: BigIntStats): Promise<TransferSummary> {
+    const stage = await this.#stageFor(to)
+    try {
+      await this.#directory(from, stage ?? to, info)
+      await this.#pool.finish()
+      await this.#finishDirectories()
+      if (stage !== null) await renameFile(this.#connection, stage, to, this.#call)
+    } catch (error) {
+      await this.#pool.abandon(error)
+      if (stage !== null) await this.#discard(stage)
+      throw error
+    }
+    return this.#log.summary()
+  }
+
+  /** Where to build a tree that is not there yet; null to merge into one that is. */
+  async #stageFor(to: string): Promise<string | null> {
+    try {
+      await statFile(this.#connection, to, { symlink: 'itself', ...this.#call })
+      return null
+    } catch (error) {
+      if (!(error instanceof NotFoundError)) throw error
+    }
+    const parent = posix.dirname(to)
+    await makeDirectory(this.#connection, parent, { parents: true, ...this.#call })
+    return posix.join(parent, `.forkpoint-upload-${randomBytes(8).toString('hex')}`)
+  }
+
+  async #discard(stage: string): Promise<void> {
+    // Without the caller's signal: what was half-made must go even after an abort.
+    const options = { recursive: true, force: true }
+    await removeFile(this.#connection, stage, options).catch(() => {})
+  }
+
+  async #directory(from: Entry, to: string, info: BigIntStats): Promise<void> {
+    await makeDirectory(this.#connection, to, { parents: true, ...this.#call })
+    this.#directories.push({ path: to, attributes: this.#attributes(info) })
+    this.#log.count('directories')
+    const { path } = from
+    const parent = await asHost('list', path, () => openDirectory(within(from.parent, from.name)))
+    const pending = new Outstanding()
+    try {
+      const all = `/proc/self/fd/${parent.fd}`
+      const names = await asHost('list', path, () => readdir(all, { encoding: 'buffer' }))
+      for (const name of names.map(bytesToText)) {
+        const entry = { parent, name, path: posix.join(path, name) }
+        await this.#entry(entry, posix.join(to, name), pending)
+      }
+    } finally {
+      // Its files are read through it. Not waited for, so that small directories do not take turns.
+      void pending.all().finally(() => parent.close())
+    }
+  }
+
+  async #entry(from: Entry, to: string, pending: Outstanding): Promise<void> {
+    const info = await asHost('read', from.path, () => look(from))
+    if (info.isDirectory()) return await this.#directory(from, to, info)
+    if (!info.isSymbolicLink() && !info.isFile()) return this.#log.skip(from.path)
+    const job = () => (info.isFile() ? this.#file(from, to, info) : this.#symlink(from, to, info))
+    pending.add((await this.#pool.start(job)).done)
+  }
+
+  async #symlink({ parent, name, path }: Entry, to: string, info: BigIntStats): Promise<void> {
+    const place = within(parent, name)
+    const target = await asHost('read', path, () => readlink(place, { encoding: 'buffer' }))
+    await removeFile(this.#connection, to, { force: true, ...this.#call })
+    await makeSymlink(this.#connection, to, bytesToText(target), this.#call)
+    const { mode: _, ...attributes } = this.#attributes(info)
+    await setFileAttributes(this.#connection, to, attributes, this.#call)
+    this.#log.count('symlinks')
+  }
+
+  async #file({ parent, name, path }: Entry, to: string, seen: BigIntStats): Promise<void> {
+    // Non-blocking, because a pipe may have taken the file's place; it is refused below.
+    const { O_RDONLY, O_NONBLOCK, O_NOFOLLOW } = constants
+    const flags = O_RDONLY | O_NONBLOCK | O_NOFOLLOW
+    await using file = await asHost('read', path, () => open(within(parent, name), flags))
+    const info = await file.stat({ bigint: true })
+    if (!info.isFile()) {
+      this.#log.skip(path)
+      return
+    }
+    const options = { ...this.#attributes(seen), makeParents: true, ...this.#call }
+    await writeContent(this.#connection, to, options, (stream) =>
+      asHost('read', path, () => this.#content(file, info, stream)),
+    )
+    this.#log.count('files')
+  }
+
+  /** Sends the content, leaving out blocks of zeros where the file has holes; returns its size. */
+  async #content(file: FileHandle, info: BigIntStats, stream: AgentStream): Promise<number> {
+    const isSparse = info.blocks * 512n < info.size
+    for (let offset = 0; ; ) {
+      const buffer = Buffer.allocUnsafe(READ_BYTES)
+      const { bytesRead } = await file.read(buffer, 0, READ_BYTES, offset)
+      if (bytesRead === 0) return offset
+      for (let at = 0; at < bytesRead; at += HOLE_BYTES) {
+        const block = buffer.subarray(at, Math.min(at + HOLE_BYTES, bytesRead))
+        if (isSparse && block.equals(ZEROS.subarray(0, block.length))) continue
+        await stream.sendAt(offset + at, block)
+        this.#log.count('bytes', block.length)
+      }
+      offset += bytesRead
+    }
+  }
+
+  async #finishDirectories(): Promise<void> {
+    for (const { path, attributes } of this.#directories.toReversed()) {
+      await this.#pool.start(() =>
+        setFileAttributes(this.#connection, path, attributes, this.#call),
+      )
+    }
+    await this.#pool.finish()
+  }
+
+  #attributes(info: BigIntStats): Attributes {
+    return { mode: Number(info.mode & 0o7777n), mtimeNs: info.mtimeNs, ...this.#owner }
+  }
+}
+
+async function asHost<T>(verb: string, path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw hostRefusal({ verb, subject: path }, error)
+  }
+}

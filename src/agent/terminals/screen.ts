@@ -1,0 +1,111 @@
+import type headless from '@xterm/headless'
+import { ResourceError } from '../../model/errors.ts'
+import type { AgentConnection, CallOptions } from '../wire/connection.ts'
+import { attachTerminal, type TerminalSize } from './terminals.ts'
+
+/** A terminal as a person would see it. */
+export interface ScreenText extends TerminalSize {
+  /** One string a row, without the blanks at its end. */
+  readonly lines: readonly string[]
+  readonly cursor: { readonly col: number; readonly row: number }
+  /** True while a full-screen program shows its own screen. */
+  readonly isAlternate: boolean
+}
+
+/** More columns or rows than this are the doing of hostile code, not of a display. */
+const MAX_COLS = 1000
+const MAX_ROWS = 500
+/** A replay is drawn in slices: a few bytes may ask for as many cells as a screen has. */
+const SLICE_BYTES = 8192
+/** Drawing what programs really write takes milliseconds. */
+const LONGEST_MS = 5000
+
+/** An emulated display that follows a terminal's output. */
+export class Screen implements Disposable {
+  readonly #terminal: headless.Terminal
+
+  private constructor(terminal: headless.Terminal) {
+    this.#terminal = terminal
+  }
+
+  /** The emulator is loaded when it is first needed: most commands never show a screen. */
+  static async open(size: TerminalSize): Promise<Screen> {
+    const { default: emulator } = await import('@xterm/headless')
+    const terminal = new emulator.Terminal({
+      ...clamped(size),
+      scrollback: 0,
+      allowProposedApi: true,
+    })
+    return new Screen(terminal)
+  }
+
+  /** Resolves when the bytes have had their effect. */
+  write(data: Buffer | string): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#terminal.write(data, resolve)
+    return promise
+  }
+
+  resize(size: TerminalSize): void {
+    const { cols, rows } = clamped(size)
+    this.#terminal.resize(cols, rows)
+  }
+
+  text(): ScreenText {
+    const { cols, rows, buffer } = this.#terminal
+    const { active } = buffer
+    const lines = Array.from({ length: rows }, (_, row) =>
+      (active.getLine(active.baseY + row)?.translateToString(true) ?? '').trimEnd(),
+    )
+    return {
+      cols,
+      rows,
+      lines,
+      cursor: { col: active.cursorX, row: active.cursorY },
+      isAlternate: active.type === 'alternate',
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#terminal.dispose()
+  }
+}
+
+/** What is on a display of `size` after `replay`. */
+export async function renderScreen(replay: Buffer, size: TerminalSize): Promise<ScreenText> {
+  using screen = await Screen.open(size)
+  const deadline = performance.now() + LONGEST_MS
+  for (let at = 0; at < replay.length; at += SLICE_BYTES) {
+    if (performance.now() > deadline) throw tooMuchToDraw()
+    await screen.write(replay.subarray(at, at + SLICE_BYTES))
+  }
+  return screen.text()
+}
+
+/** What the terminal `name` shows now. */
+export async function readScreen(
+  connection: AgentConnection,
+  name: string,
+  options: CallOptions = {},
+): Promise<ScreenText> {
+  const viewer = await attachTerminal(connection, name, options)
+  try {
+    const size = await viewer.opened()
+    return await renderScreen(await viewer.readReplay(), size)
+  } finally {
+    viewer.detach()
+  }
+}
+
+function clamped({ cols, rows }: TerminalSize): TerminalSize {
+  return {
+    cols: Math.max(1, Math.min(cols, MAX_COLS)),
+    rows: Math.max(1, Math.min(rows, MAX_ROWS)),
+  }
+}
+
+function tooMuchToDraw(): ResourceError {
+  return new ResourceError(`the screen takes longer than ${LONGEST_MS} ms to draw`, {
+    remedy: 'close the terminal: what was written to it is made to be slow',
+  })
+}

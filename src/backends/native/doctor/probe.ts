@@ -1,0 +1,91 @@
+import { join } from 'node:path'
+import { execCommand } from '../../../agent/commands/exec.ts'
+import { quiesce } from '../../../agent/environment.ts'
+import { openConnection } from '../../../agent/wire/connect.ts'
+import { openAgentSocket } from '../../../agent/wire/socket.ts'
+import { stopwatch } from '../../../linux/stopwatch.ts'
+import type { Instance } from '../../../model/environment.ts'
+import { BackendError } from '../../../model/errors.ts'
+import { type EnvironmentId, newSnapshotId } from '../../../model/ids.ts'
+import type { CreateSpec } from '../../backend.ts'
+import { launch } from '../cell/launch.ts'
+import { fromRecord, type NativeInstance } from '../instance.ts'
+import type { Native } from '../native.ts'
+import { capture, discard } from '../snapshot/capture.ts'
+
+/** What a probe works with: the backend's own ways of making and removing. */
+export interface Machine {
+  readonly native: Native
+  create(spec: CreateSpec): Promise<Instance>
+  destroy(id: EnvironmentId): Promise<void>
+}
+
+/** A cell made for a probe; gone when it is disposed. */
+export interface ProbeCell extends AsyncDisposable {
+  readonly id: EnvironmentId
+  readonly instance: NativeInstance
+}
+
+function probeSpec(id: EnvironmentId) {
+  const identity = { id, name: null, hostname: 'forkpoint-probe', machineId: '0'.repeat(32) }
+  return { id, identity, limits: { pids: 64 }, net: { mode: 'none', allow: [] } } as const
+}
+
+/** A small environment like any other, except that no record of it is kept. */
+export async function makeProbeCell(machine: Machine, id: EnvironmentId): Promise<ProbeCell> {
+  try {
+    const made = await machine.create({ ...probeSpec(id), source: { kind: 'host' } })
+    return { id, instance: fromRecord(made), [Symbol.asyncDispose]: () => machine.destroy(id) }
+  } catch (error) {
+    await machine.destroy(id)
+    throw error
+  }
+}
+
+/** Runs a command in the shell of a cell's agent. */
+export async function askShell(
+  { native }: Machine,
+  id: EnvironmentId,
+  { slot }: NativeInstance,
+  command: string,
+): Promise<string> {
+  await using connection = await connect(native, id, slot)
+  const { stdout, stderr, exitCode } = await execCommand(connection, { mode: 'shell', command })
+  if (exitCode === 0) return stdout.toString().trim()
+  throw new BackendError(`a command in a new cell ended with ${exitCode}: ${stderr}`)
+}
+
+/** Captures the cell and brings it to life as `copy`; returns what its shell then answers. */
+export async function dumpAndRestore(
+  machine: Machine,
+  cell: ProbeCell,
+  copy: EnvironmentId,
+  question: string,
+): Promise<string> {
+  const { native } = machine
+  const snapshot = newSnapshotId()
+  try {
+    await quiesce(await connect(native, cell.id, cell.instance.slot))
+    const { id, instance: original } = cell
+    const { image } = await capture(
+      native,
+      { id, instance: original, snapshot, memory: 'auto' },
+      stopwatch(),
+    )
+    const instance = await launch(native, {
+      ...probeSpec(copy),
+      layers: image.layers,
+      images: join(native.places.snapshot(snapshot), 'images'),
+      pages: native.places.pages(snapshot),
+      replaces: null,
+    })
+    return await askShell(machine, copy, instance, question)
+  } finally {
+    await machine.destroy(copy)
+    await discard(native, snapshot)
+  }
+}
+
+async function connect({ places }: Native, id: EnvironmentId, slot: number) {
+  return openConnection(await openAgentSocket(places.slot(id, slot).socket, null))
+}

@@ -1,0 +1,68 @@
+import { cidrPrefix } from '../../../model/cidr.ts'
+import { ResourceError } from '../../../model/errors.ts'
+
+/** Both ends of one environment's link. */
+export interface LinkAddresses {
+  readonly gateway: string
+  readonly address: string
+  readonly prefix: number
+}
+
+// Each environment has its own network of four addresses: network, host side, inside, broadcast.
+const linkPrefix = 30
+const linkSize = 4
+
+/** How many environments a pool has addresses for. */
+export function linksOf(pool: string): number {
+  return 2 ** (linkPrefix - Math.min(cidrPrefix(pool), linkPrefix))
+}
+
+/**
+ * The first free link of the pool from the link number `from` on, and round again; `taken` are host
+ * side addresses already in use.
+ */
+export function nextLink(pool: string, taken: ReadonlySet<string>, from = 0): LinkAddresses {
+  const [network = ''] = pool.split('/')
+  const base = toNumber(network)
+  const links = linksOf(pool)
+  for (let tried = 0; tried < links; tried += 1) {
+    const link = (from + tried) % links
+    const gateway = toText(base + link * linkSize + 1)
+    if (taken.has(gateway)) continue
+    return { gateway, address: toText(base + link * linkSize + 2), prefix: linkPrefix }
+  }
+  throw new ResourceError(`all ${links} addresses of the pool ${pool} are in use`, {
+    remedy: 'remove environments that use --net nat, or set net.pool to a larger network',
+  })
+}
+
+/** The end of a link that an environment has. */
+export function insideOf({ gateway }: { readonly gateway: string }): string {
+  return toText(toNumber(gateway) + 1)
+}
+
+/** Without the networks that lie within another one of the list, which nftables refuses. */
+export function disjoint(networks: readonly string[]): string[] {
+  const kept: string[] = []
+  for (const network of networks.toSorted((a, b) => cidrPrefix(a) - cidrPrefix(b))) {
+    if (!kept.some((larger) => contains(larger, network))) kept.push(network)
+  }
+  return kept
+}
+
+function contains(larger: string, network: string): boolean {
+  const size = 2 ** (32 - cidrPrefix(larger))
+  return firstBlock(larger, size) === firstBlock(network, size)
+}
+
+function firstBlock(network: string, size: number): number {
+  return Math.floor(toNumber(network.split('/')[0] ?? '') / size)
+}
+
+function toNumber(address: string): number {
+  return address.split('.').reduce((sum, octet) => sum * 256 + Number(octet), 0)
+}
+
+function toText(value: number): string {
+  return [24, 16, 8, 0].map((shift) => Math.floor(value / 2 ** shift) % 256).join('.')
+}

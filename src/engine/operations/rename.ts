@@ -1,0 +1,28 @@
+import type { EnvironmentRecord } from '../../model/environment.ts'
+import type { EnvironmentId } from '../../model/ids.ts'
+import { parseName } from '../../model/names.ts'
+import type { Engine } from '../engine.ts'
+import { hold } from '../recovery/recover.ts'
+import { identityOf } from './identity.ts'
+
+/** Gives an environment another name; its hostname stays, programs inside may rely on it. */
+export async function rename(
+  engine: Engine,
+  id: EnvironmentId,
+  name: string,
+): Promise<EnvironmentRecord> {
+  const next = parseName(name)
+  await using _lease = await hold(engine, id, 'rename')
+  const { environments } = engine.store
+  const before = environments.resolve(id).name
+  const record = environments.update(id, { name: next })
+  try {
+    if (record.instance) {
+      await engine.backend(record.backend).identify(id, record.instance, identityOf(record))
+    }
+  } catch (error) {
+    environments.update(id, { name: before })
+    throw error
+  }
+  return record
+}

@@ -1,0 +1,15 @@
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { PrerequisiteError } from '../model/errors.ts'
+
+/** A program, library or file of `native/build`, wherever this code was bundled to within the package. */
+export function nativeProgram(name: 'agent' | 'cell' | 'preload.so' | 'filter'): string {
+  for (let dir = dirname(fileURLToPath(import.meta.url)); dir !== '/'; dir = dirname(dir)) {
+    const path = join(dir, 'native/build', name)
+    if (existsSync(path)) return path
+  }
+  throw new PrerequisiteError(`native/build/${name} is missing`, {
+    remedy: 'run `make -C native`, or start Forkpoint through ./forkpoint, which builds it',
+  })
+}
