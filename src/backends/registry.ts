@@ -7,10 +7,16 @@ const makers: Partial<Record<BackendName, (context: BackendContext) => Backend>>
   native: nativeBackend,
 }
 
+/** Those of this version. */
+export const backendNames = Object.keys(makers) as readonly BackendName[]
+
+/** What an environment is made with that asks for none. */
+export const defaultBackend: BackendName = 'native'
+
 export function openBackend(name: BackendName, context: BackendContext): Backend {
   const make = makers[name]
   if (make) return make(context)
   throw new UnsupportedError('filesystem', `the ${name} backend is not part of this version`, {
-    remedy: `use one of: ${Object.keys(makers).join(', ')}`,
+    remedy: `use one of: ${backendNames.join(', ')}`,
   })
 }

@@ -29,9 +29,11 @@ async function allChecks(settings: Settings): Promise<readonly Check[]> {
   try {
     const root: Check = { name: 'root', status: 'ok', found: 'uid 0' }
     const { left } = await recoverAbandoned(engine)
-    return [root, ...(await engine.backend('native').check()), ...left.map(unfinished)]
+    const checks: Check[] = []
+    for (const backend of engine.backends()) checks.push(...(await backend.check()))
+    return [root, ...checks, ...left.map(unfinished)]
   } finally {
-    await releaseIfUnused(engine, 'native')
+    await releaseIfUnused(engine)
     engine.store.journal.finish(operation)
   }
 }

@@ -1,5 +1,5 @@
 import type { Backend, BackendContext } from '../backends/backend.ts'
-import { openBackend } from '../backends/registry.ts'
+import { backendNames, openBackend } from '../backends/registry.ts'
 import type { BackendName } from '../model/environment.ts'
 import { PrerequisiteError } from '../model/errors.ts'
 import type { Settings } from '../model/settings.ts'
@@ -28,6 +28,8 @@ export interface Engine extends AsyncDisposable {
   readonly spares: Spares
   readonly warnings: Warnings
   backend(name: BackendName): Backend
+  /** all there are */
+  backends(): readonly Backend[]
   /** Runs `work` while no other operation, of this process or another, has the same resource. */
   exclusively<T>(resource: string, what: string, work: () => Promise<T>): Promise<T>
 }
@@ -41,16 +43,16 @@ export async function openEngine(given: Settings, options: KeeperOptions = {}): 
   const told = events()
   const opened = openStore(settings.home)
   const store: Store = { ...opened, journal: announcing(opened.journal, told) }
-  const backends = new Map<BackendName, Backend>()
+  const known = new Map<BackendName, Backend>()
   const exclusively: Engine['exclusively'] = async (resource, what, work) => {
     await using _lease = await store.leases.acquire(resource, what)
     return await work()
   }
   const context: BackendContext = { settings, exclusively }
   const backend = (name: BackendName): Backend => {
-    const known = backends.get(name) ?? openBackend(name, context)
-    backends.set(name, known)
-    return known
+    const one = known.get(name) ?? openBackend(name, context)
+    known.set(name, one)
+    return one
   }
   const open = connections({
     addressOf: async (id) => {
@@ -62,6 +64,7 @@ export async function openEngine(given: Settings, options: KeeperOptions = {}): 
   })
   const engine: Engine = {
     ...{ settings, store, backend, exclusively, connections: open, events: told },
+    backends: () => backendNames.map(backend),
     warnings: warnings(),
     flushes: flushes(() => engine),
     squashes: squashes(() => engine),
@@ -72,7 +75,7 @@ export async function openEngine(given: Settings, options: KeeperOptions = {}): 
       await Promise.all([engine.flushes.all(), engine.background.all()])
       await engine.squashes.close()
       await open.closeAll()
-      for (const each of backends.values()) each.close()
+      for (const each of known.values()) each.close()
       store.close()
       told.close()
     },

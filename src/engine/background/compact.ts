@@ -144,7 +144,7 @@ function record(
 export async function discardUnrecorded(engine: Engine, operation: Operation): Promise<void> {
   const records = engine.store.snapshots.list()
   const recorded = new Set(records.flatMap(({ sizes }) => Object.keys(sizes.squashed ?? {})))
-  await engine.backend('native').discardUnrecorded(recorded)
+  for (const backend of engine.backends()) await backend.discardUnrecorded(recorded)
   const { from } = operation.payload
   if (isSnapshotId(from)) await dropStaleMemory(engine, from, operation)
 }

@@ -1,4 +1,5 @@
 import { realpath } from 'node:fs/promises'
+import { defaultBackend } from '../../backends/registry.ts'
 import { killPoint } from '../../linux/kill-points.ts'
 import type {
   BackendName,
@@ -91,7 +92,7 @@ async function plan(engine: Engine, options: CreateOptions): Promise<Environment
   const { settings } = engine
   const id = newEnvironmentId()
   const name = options.name === undefined ? null : parseName(options.name)
-  const backend = options.backend ?? 'native'
+  const backend = options.backend ?? defaultBackend
   const source = await resolveSource(options.from ?? 'host')
   const { workdir } = await engine.backend(backend).validate(source)
   return {
@@ -134,5 +135,5 @@ async function undo(engine: Engine, record: EnvironmentRecord): Promise<void> {
   await engine.connections.close(record.id)
   await engine.backend(record.backend).destroy(record.id)
   engine.store.environments.remove(record.id)
-  await releaseIfUnused(engine, record.backend)
+  await releaseIfUnused(engine)
 }

@@ -61,13 +61,13 @@ async function removePlanned<Plan>(
   })
   if (operation === null) {
     // An earlier one may have removed the last snapshot and not been able to give back the volume.
-    await releaseIfUnused(engine, 'native')
+    await releaseIfUnused(engine)
     return planned
   }
   killPoint('prune:recorded')
   try {
     for (const id of remove) await removeOne(engine, id)
-    await releaseIfUnused(engine, 'native')
+    await releaseIfUnused(engine)
   } catch (error) {
     store.journal.fail(operation, error)
     throw error

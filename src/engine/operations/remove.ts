@@ -1,5 +1,4 @@
 import { killPoint } from '../../linux/kill-points.ts'
-import type { BackendName } from '../../model/environment.ts'
 import type { EnvironmentId } from '../../model/ids.ts'
 import type { Engine } from '../engine.ts'
 import { recoverEnvironment } from '../recovery/recover.ts'
@@ -19,7 +18,7 @@ export async function remove(engine: Engine, id: EnvironmentId): Promise<void> {
   // taken from one that lives, that one drops when it finds out.
   if (lease.loser === null) await recoverEnvironment(engine, id)
   const record = store.environments.get(id)
-  if (!record) return await releaseIfUnused(engine, 'native')
+  if (!record) return await releaseIfUnused(engine)
   const operation = store.transaction(() => {
     store.environments.update(id, { status: 'removing' })
     return store.journal.begin('remove', id)
@@ -31,7 +30,7 @@ export async function remove(engine: Engine, id: EnvironmentId): Promise<void> {
     await engine.backend(record.backend).destroy(id)
     store.environments.remove(id)
     killPoint('remove:forgotten')
-    await releaseIfUnused(engine, record.backend)
+    await releaseIfUnused(engine)
     killPoint('remove:released')
   } catch (error) {
     store.journal.fail(operation, error)
@@ -41,7 +40,7 @@ export async function remove(engine: Engine, id: EnvironmentId): Promise<void> {
 }
 
 /** The last one out gives back what all environments share: NAT rules, and the volume if it is empty. */
-export async function releaseIfUnused(engine: Engine, backend: BackendName): Promise<void> {
+export async function releaseIfUnused(engine: Engine): Promise<void> {
   const { environments, snapshots } = engine.store
   const unused = () => !environments.any()
   if (!unused()) return
@@ -49,8 +48,9 @@ export async function releaseIfUnused(engine: Engine, backend: BackendName): Pro
   await Promise.all([discardSpares(engine), engine.flushes.all()])
   await engine.exclusively('volume', 'giving back the volume', async () => {
     // A create writes its record before it asks for the volume; cells of `doctor` have no record.
-    const { remnants, release } = engine.backend(backend)
-    if (!unused() || (await remnants()).length > 0) return
-    await release(snapshots.any() ? 'snapshots' : 'nothing')
+    for (const { remnants, release } of engine.backends()) {
+      if (!unused() || (await remnants()).length > 0) continue
+      await release(snapshots.any() ? 'snapshots' : 'nothing')
+    }
   })
 }

@@ -1,4 +1,4 @@
-import type { Remnant } from '../../backends/backend.ts'
+import type { Backend, Remnant } from '../../backends/backend.ts'
 import { BackendError } from '../../model/errors.ts'
 import type { Operation } from '../../store/journal.ts'
 import { discardUnrecorded, squashLease } from '../background/compact.ts'
@@ -19,8 +19,10 @@ import { recoverEnvironment, type Unrecovered, warn } from './recover.ts'
  * `doctor` tells of it.
  */
 export async function reconcile(engine: Engine): Promise<void> {
-  if (engine.store.snapshots.any()) await engine.backend('native').ready()
-  await tried(() => engine.backend('native').harden())
+  for (const backend of engine.backends()) {
+    if (engine.store.snapshots.any()) await backend.ready()
+    await tried(() => backend.harden())
+  }
   await tried(() => discardAbandoned(engine))
   const { recovered } = await recoverAbandoned(engine)
   markDead(engine)
@@ -30,7 +32,7 @@ export async function reconcile(engine: Engine): Promise<void> {
     removed = await removeOrphans(engine)
   })
   resumeFlushes(engine)
-  if (recovered + removed > 0) await tried(() => releaseIfUnused(engine, 'native'))
+  if (recovered + removed > 0) await tried(() => releaseIfUnused(engine))
 }
 
 /** Says how many operations were put right, and which could not be. */
@@ -93,9 +95,11 @@ function warnOfOutdated(engine: Engine): void {
 
 async function removeOrphans(engine: Engine): Promise<number> {
   let count = 0
-  // What is there is listed before the records are read: a record is always written first.
-  for (const remnant of await engine.backend('native').remnants()) {
-    if (!isKnown(engine, remnant) && (await removeOrphan(engine, remnant))) count += 1
+  for (const backend of engine.backends()) {
+    // What is there is listed before the records are read: a record is always written first.
+    for (const remnant of await backend.remnants()) {
+      if (!isKnown(engine, remnant) && (await removeOrphan(engine, backend, remnant))) count += 1
+    }
   }
   return count
 }
@@ -113,12 +117,12 @@ function isKnown({ store }: Engine, remnant: Remnant): boolean {
  * Not while somebody has its lease, as `doctor` has those of its cells, which have no record. Who had
  * it until now may have made it known.
  */
-async function removeOrphan(engine: Engine, remnant: Remnant): Promise<boolean> {
+async function removeOrphan(engine: Engine, backend: Backend, remnant: Remnant): Promise<boolean> {
   const { environments, leases } = engine.store
   using lease = leases.tryAcquire(`env:${remnant.id}`, 'removing what was left over')
   if (!lease || isKnown(engine, remnant)) return false
   return await tried(() =>
-    environments.get(remnant.id) ? remnant.end() : engine.backend('native').destroy(remnant.id),
+    environments.get(remnant.id) ? remnant.end() : backend.destroy(remnant.id),
   )
 }
 

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isAlive } from '../../linux/process-identity.ts'
 import type { EnvironmentRecord, Instance } from '../../model/environment.ts'
+import type { EnvironmentId } from '../../model/ids.ts'
 import type { OwnedSpare, SpareFilter } from '../../store/spares.ts'
 import type { Engine } from '../engine.ts'
 
@@ -32,7 +33,7 @@ export async function discardAbandoned(engine: Engine): Promise<void> {
 
 /** Whoever was making it is dead: what it left of a restore is found as a life nobody knows. */
 async function forget(engine: Engine, spare: OwnedSpare): Promise<void> {
-  if (spare.kind === 'fork') await engine.backend('native').destroy(spare.environmentId)
+  if (spare.kind === 'fork') await destroyEverywhere(engine, spare.environmentId)
   engine.store.spares.remove(spare.id)
 }
 
@@ -41,9 +42,16 @@ export async function endSpare(
   engine: Engine,
   { kind, environmentId, instance }: Pick<OwnedSpare, 'kind' | 'environmentId' | 'instance'>,
 ): Promise<void> {
-  const backend = engine.backend('native')
-  if (kind === 'fork') await backend.destroy(environmentId)
-  else if (instance) await backend.end(environmentId, instance)
+  if (kind === 'fork') return await destroyEverywhere(engine, environmentId)
+  if (!instance) return
+  const record = engine.store.environments.get(environmentId)
+  const backends = record ? [engine.backend(record.backend)] : engine.backends()
+  for (const backend of backends) await backend.end(environmentId, instance)
+}
+
+/** What was prepared for a fork has no record that would say which backend has it. */
+async function destroyEverywhere(engine: Engine, id: EnvironmentId): Promise<void> {
+  for (const backend of engine.backends()) await backend.destroy(id)
 }
 
 /** Ends every life of an environment but one, and what was prepared for it. */
