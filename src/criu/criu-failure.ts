@@ -40,7 +40,7 @@ export async function criuFailure(
   })
 }
 
-/** See native/cell/names.c. CRIU, which is root outside, would follow it. */
+/** See native/cell/criu/names.c. CRIU, which is root outside, would follow it. */
 function strayName(name: string, why: string, facts: ErrorFacts): BackendError {
   return new BackendError(
     `cannot restore /${name}: it is open, and its name no longer leads there without links (${why})`,

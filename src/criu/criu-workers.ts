@@ -11,7 +11,7 @@ import type { ReplacedImage } from './images/replaced-images.ts'
 const kernelData = '/dev/shm/forkpoint-criu'
 
 export interface Job {
-  /** options of a worker's job, see native/cell/worker.c */
+  /** options of a worker's job, see native/cell/criu/worker.c */
   readonly args: readonly string[]
   /** CRIU's own request */
   readonly request: Uint8Array

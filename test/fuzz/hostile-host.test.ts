@@ -19,8 +19,9 @@ const framesPerRound = 60
 
 /** Why there is no such build, null if there is one at `path`. */
 function buildSanitized(path: string): string | null {
-  const sources = globSync('agent/*.c', { cwd: native })
-  const flags = ['-std=gnu17', '-g', '-O1', '-I.', '-fno-sanitize-recover=all']
+  const sources = globSync('agent/**/*.c', { cwd: native })
+  const includes = ['.', 'agent', ...globSync('agent/*/', { cwd: native })].map((dir) => `-I${dir}`)
+  const flags = ['-std=gnu17', '-g', '-O1', ...includes, '-fno-sanitize-recover=all']
   const sanitizers = '-fsanitize=address,undefined'
   const built = spawnSync('cc', [...flags, sanitizers, ...sources, '-o', path], {
     ...{ cwd: native, encoding: 'utf8' },

@@ -3,7 +3,7 @@ import { decodeImage } from './image-file.ts'
 import { read } from './schema.ts'
 import { watchedHandles } from './watches.ts'
 
-/** What CRIU does with a name: see native/cell/names.c, which looks each of them up before it does. */
+/** What CRIU does with a name: see native/cell/criu/names.c, which looks each of them up before it does. */
 type Use = 'file' | 'link' | 'socket' | 'deleted-socket'
 
 interface UsedName {

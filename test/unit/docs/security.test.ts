@@ -21,7 +21,8 @@ describe('the page on security', () => {
   })
 
   test('lists the capabilities that root inside keeps', () => {
-    const [, kept = ''] = /kept_capabilities\[\] = \{([^}]*)\}/.exec(sourceOf('harden.c')) ?? []
+    const [, kept = ''] =
+      /kept_capabilities\[\] = \{([^}]*)\}/.exec(sourceOf('walls/harden.c')) ?? []
     const listed = codeWords(sectionOf(page, 'Capabilities')).filter((word) => /^CAP_/.test(word))
     expect(listed.sort()).toEqual((kept.match(/CAP_\w+/g) ?? []).sort())
   })
@@ -40,7 +41,7 @@ describe('the page on security', () => {
 
   test('lists the system calls that the filter refuses, and how', () => {
     const refused = Array.from(
-      sourceOf('filter.c').matchAll(/\{SYS_(\w+), (E\w+)\}/g),
+      sourceOf('walls/filter.c').matchAll(/\{SYS_(\w+), (E\w+)\}/g),
       ([, call = '', error = '']) => `${call} ${error}`,
     )
     const listed = Array.from(

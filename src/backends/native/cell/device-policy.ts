@@ -3,7 +3,7 @@ import { writeFile } from '../../../linux/quick-fs.ts'
 
 /**
  * Which devices processes of a cell may open, whatever nodes they come by: a second wall behind mounts
- * without devices. This is how v1 is told; for v2 native/cell/devices.c has the same list.
+ * without devices. This is how v1 is told; for v2 native/cell/walls/devices.c has the same list.
  */
 const allowed = [
   ...['c 1:3 rw', 'c 1:5 rw', 'c 1:7 rw', 'c 1:8 rw', 'c 1:9 rw'],

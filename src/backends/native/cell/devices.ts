@@ -7,7 +7,7 @@ import { runCell } from '../../../linux/run-cell.ts'
 import { cgroupAt, cgroupDirs, cgroupNames, makeCgroup } from './cgroup.ts'
 import type { CgroupLayout } from './cgroup-layout.ts'
 
-/** As in native/cell/devices.c: the mode of a v2 group that has the policy. */
+/** As in native/cell/walls/devices.c: the mode of a v2 group that has the policy. */
 const limitedMode = 0o700
 
 /**

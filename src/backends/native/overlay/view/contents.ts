@@ -12,7 +12,7 @@ const none = 0xffff_ffff
 
 type Block = { readonly kind: 'bytes'; readonly bytes: Buffer } | { readonly kind: 'end' | 'none' }
 
-/** The blocks of several files, one after the other (native/cell/content.c). */
+/** The blocks of several files, one after the other (native/cell/files/content.c). */
 export async function* parseBlocks(chunks: AsyncIterable<Buffer>): AsyncGenerator<Block> {
   let rest: Buffer = Buffer.alloc(0)
   for await (const chunk of chunks) {

@@ -8,7 +8,7 @@ import { viewCommand } from './view-command.ts'
 /** There may be any number of pipes and sockets inside. */
 const mostLeftOut = 1000
 
-/** Copies files into an existing directory of the host; see native/cell/copy.c. */
+/** Copies files into an existing directory of the host; see native/cell/files/copy.c. */
 export async function copyOut(
   view: NativeView,
   dir: string,

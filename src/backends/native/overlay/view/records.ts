@@ -39,7 +39,7 @@ const slash = '/'.charCodeAt(0)
 /** What the kernel shows for an id that has no meaning inside. */
 const overflowId = 65534
 
-/** Entries of `cell scan`, `lookup` and `list`, null where there is none (native/cell/record.c). */
+/** Entries of `cell scan`, `lookup` and `list`, null where there is none (native/cell/files/record.c). */
 export async function* parseRecords(
   chunks: AsyncIterable<Buffer>,
 ): AsyncGenerator<LayerEntry | null> {

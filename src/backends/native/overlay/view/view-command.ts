@@ -10,7 +10,7 @@ const longestComplaint = 4096
 const pathsAtOnce = 1024
 
 /**
- * The output of a `cell` command that reads files (native/cell/view.c), as it comes. `input` are
+ * The output of a `cell` command that reads files (native/cell/files/view.c), as it comes. `input` are
  * paths from the root, or whatever else the command takes as strings. Whoever stops reading ends it.
  */
 export async function* viewCommand(
