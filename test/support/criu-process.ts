@@ -15,10 +15,11 @@ export async function killCriu(
 
 /** Kills a process, what CRIU restores if none is given, at a moment at which CRIU traces it. */
 export async function killTraced(doing: 'dump' | 'restore', given?: number): Promise<void> {
-  const criu = await appeared(doing)
   for (;;) {
-    const pid = given ?? childrenOf(criu)[0]
-    if (pid !== undefined && read(`/proc/${pid}/status`).includes(`TracerPid:\t${criu}\n`)) {
+    // One that has just done its work may still be there.
+    for (const criu of findCrius(doing)) {
+      const pid = given ?? childrenOf(criu)[0]
+      if (pid === undefined || !isTracedBy(pid, criu)) continue
       process.kill(criu, 'SIGSTOP')
       process.kill(pid, 'SIGKILL')
       await sleep(100)
@@ -29,10 +30,14 @@ export async function killTraced(doing: 'dump' | 'restore', given?: number): Pro
   }
 }
 
+function isTracedBy(pid: number, tracer: number): boolean {
+  return read(`/proc/${pid}/status`).includes(`TracerPid:\t${tracer}\n`)
+}
+
 async function appeared(doing: string): Promise<number> {
   const deadline = Date.now() + 20_000
   for (;;) {
-    const pid = findCriu(doing)
+    const [pid] = findCrius(doing)
     if (pid !== undefined) return pid
     if (Date.now() > deadline) throw new Error(`no criu ${doing} was seen`)
     await immediately()
@@ -52,12 +57,12 @@ function sizesOf(snapshot: string): number {
   return Math.max(0, ...names.map((name) => statSync(`${snapshot}/images/${name}`).size))
 }
 
-/** The one that a worker of this process's keeper runs; CRIU says in its arguments what it is doing. */
-function findCriu(doing: string): number | undefined {
+/** Those that workers of this process's keeper run; CRIU says in its arguments what it is doing. */
+function findCrius(doing: string): number[] {
   const workers = childrenOf(process.pid).flatMap(childrenOf)
   return workers
     .flatMap(childrenOf)
-    .find((pid) => read(`/proc/${pid}/cmdline`).includes(`${doing} --rpc`))
+    .filter((pid) => read(`/proc/${pid}/cmdline`).includes(`${doing} --rpc`))
 }
 
 function childrenOf(pid: number): number[] {
