@@ -71,9 +71,9 @@ describe.skipIf(whyNoAgent)('the agent', () => {
     await using agent = await TestAgent.start()
     const root = join(import.meta.dirname, '../../../src/agent')
     const program = `
-      const { openAgentSocket } = await import('${root}/socket.ts')
-      const { openConnection } = await import('${root}/connect.ts')
-      const { execCommand } = await import('${root}/exec.ts')
+      const { openAgentSocket } = await import('${root}/wire/socket.ts')
+      const { openConnection } = await import('${root}/wire/connect.ts')
+      const { execCommand } = await import('${root}/commands/exec.ts')
       const connection = await openConnection(await openAgentSocket('${agent.socketPath}', null))
       const result = await execCommand(connection, { mode: 'shell', command: 'sleep 0.2; echo done' })
       process.stdout.write(result.stdout)
