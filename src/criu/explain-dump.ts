@@ -27,6 +27,14 @@ const meanings: readonly [RegExp, (match: RegExpExecArray) => Omit<Refusal, 'pid
     }),
   ],
   [
+    /tty: ctty inheritance detected/,
+    () => ({
+      object: 'its terminal open as /dev/tty, while the one it got it from has it, too',
+      remedy: 'a program was just starting there; try again, or end it',
+      passing: true,
+    }),
+  ],
+  [
     /Can't lookup mount=\d+ for fd=(-?\d+) path=(.*)/,
     ([, fd, path]) => ({
       object: `descriptor ${fd}, ${path}, which is on no mount of the environment`,

@@ -41,7 +41,7 @@ export async function snapshot(
   given: SnapshotOptions,
 ): Promise<SnapshotRecord> {
   const options = checked('snapshot', snapshotInput, given)
-  const taken = await despiteLateConnections(() => takeAlone(engine, id, options))
+  const taken = await despitePassingTrouble(() => takeAlone(engine, id, options))
   engine.spares.want(afterSnapshot(taken))
   engine.squashes.start(taken)
   if (!options.durable) {
@@ -54,8 +54,11 @@ export async function snapshot(
 
 const mostTries = 3
 
-/** A client that connects just before the freeze is met by the dump; the next try closes it, too. */
-async function despiteLateConnections<T>(take: () => Promise<T>): Promise<T> {
+/**
+ * What the dump met may be over at the next try: a client that connected just before the freeze, which
+ * is closed then, too, or a shell that was just starting on its terminal.
+ */
+async function despitePassingTrouble<T>(take: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await take()
