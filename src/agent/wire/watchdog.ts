@@ -1,6 +1,6 @@
 /** Of silence, after which the agent is asked for a sign of life. */
 const PING_AFTER_SECONDS = 10
-/** Of silence, after which the agent is given up: it is stopped, stuck or hostile. */
+/** Of silence, after which the agent is given up: it is stopped, stuck or hostile. A multiple of the other. */
 const GIVE_UP_AFTER_SECONDS = 60
 
 export interface Watched {
@@ -53,15 +53,11 @@ export class Watchdog {
 
   #tick(): void {
     this.#silentSeconds += 1
-    if (this.#silentSeconds >= GIVE_UP_AFTER_SECONDS) {
-      if (!this.#isSuspended()) {
-        this.#watched.giveUp(this.#silentSeconds)
-        return
-      }
-      this.#silentSeconds = 0
-    }
-    if (this.#silentSeconds % PING_AFTER_SECONDS === 0 && this.#silentSeconds > 0) {
-      this.#watched.ping()
+    if (this.#silentSeconds % PING_AFTER_SECONDS === 0) {
+      // Time in which it cannot answer does not count: one that is resumed gets its own.
+      if (this.#isSuspended()) this.#silentSeconds = 0
+      else if (this.#silentSeconds < GIVE_UP_AFTER_SECONDS) this.#watched.ping()
+      else return this.#watched.giveUp(this.#silentSeconds)
     }
     this.#watched.tick(this.#isSuspended)
   }
