@@ -57,7 +57,10 @@ export class Watchdog {
       // Time in which it cannot answer does not count: one that is resumed gets its own.
       if (this.#isSuspended()) this.#silentSeconds = 0
       else if (this.#silentSeconds < GIVE_UP_AFTER_SECONDS) this.#watched.ping()
-      else return this.#watched.giveUp(this.#silentSeconds)
+      else {
+        this.#watched.giveUp(this.#silentSeconds)
+        return
+      }
     }
     this.#watched.tick(this.#isSuspended)
   }
