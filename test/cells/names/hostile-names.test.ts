@@ -1,8 +1,9 @@
-import { lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Environment } from '../../../src/index.ts'
+import { listTree } from '../../support/list-tree.ts'
 import { TemporaryDirectory } from '../../support/temporary-directory.ts'
 import { TestHome } from '../../support/test-home.ts'
 
@@ -26,15 +27,6 @@ beforeEach(() => {
   mkdirSync(join(canaries, 'victim'))
   writeFileSync(join(canaries, 'other'), 'of the host')
 })
-
-function listing(dir: string): string {
-  const names = readdirSync(dir).toSorted()
-  const rows = names.map((name) => {
-    const { mode, mtimeMs, ino } = lstatSync(join(dir, name))
-    return `${name} ${mode.toString(8)} ${mtimeMs} ${ino}`
-  })
-  return `${lstatSync(dir).mtimeMs}\n${rows.join('\n')}`
-}
 
 /** Starts the holder and waits for it; `ask` then has it tell what it sees. */
 async function hold(env: Environment, name: string, user: string, target: string): Promise<void> {
@@ -74,7 +66,7 @@ describe.each(['root', 'nobody'])('as %s', (user) => {
     '%s: nothing of the host is touched, and it is kept',
     async (name, seen) => {
       const env = await fp.create()
-      const before = listing(canaries)
+      const before = listTree(canaries)
       await hold(env, name, user, canaries)
       const snapshot = await env.snapshot()
       expect(await ask(env)).toBe(seen)
@@ -84,7 +76,7 @@ describe.each(['root', 'nobody'])('as %s', (user) => {
       const again = await fork.snapshot()
       await env.restore(again)
       expect(await ask(env)).toBe(seen)
-      expect(listing(canaries)).toBe(before)
+      expect(listTree(canaries)).toBe(before)
       expect((await env.exec('ls -A / | grep -c deleted-')).stdout).toBe('0\n')
     },
   )
@@ -93,12 +85,12 @@ describe.each(['root', 'nobody'])('as %s', (user) => {
     '%s: nothing of the host is touched, and the environment goes on',
     async (name) => {
       const env = await fp.create()
-      const before = listing(canaries)
+      const before = listTree(canaries)
       await hold(env, name, user, canaries)
       const outcome = await env.snapshot().catch((error: Error) => error.message)
       if (typeof outcome === 'string') expect(outcome).toContain('/tmp/h/place/nb/victim')
       expect(await ask(env)).toBe('/tmp/h/place/nb/victim')
-      expect(listing(canaries)).toBe(before)
+      expect(listTree(canaries)).toBe(before)
     },
   )
 
@@ -122,7 +114,7 @@ describe.each(['root', 'nobody'])('as %s', (user) => {
 
 test('a directory that becomes a link and back all the time leads nowhere, whenever it is captured', async () => {
   const env = await fp.create()
-  const before = listing(canaries)
+  const before = listTree(canaries)
   const race = `
 import os
 os.makedirs('/tmp/race', exist_ok=True)
@@ -147,7 +139,7 @@ while True:
     await fork?.remove()
   }
   expect((await env.exec('jobs; cat /tmp/race.log')).stdout).toMatch(/Running[^\n]*\n$/)
-  expect(listing(canaries)).toBe(before)
+  expect(listTree(canaries)).toBe(before)
 })
 
 /** The process of the host that sleeps so long. */
@@ -165,8 +157,8 @@ function hostPidOf(seconds: string): number {
 
 test('a directory that mounts are on is moved away: refused, and the environment goes on', async () => {
   const env = await fp.create()
-  const before = listing(canaries)
+  const before = listTree(canaries)
   await env.exec(`X=kept; mv /run /r; ln -s ${canaries} /run`)
   await expect(env.snapshot()).rejects.toThrow()
-  expect(listing(canaries)).toBe(before)
+  expect(listTree(canaries)).toBe(before)
 })

@@ -77,10 +77,6 @@ export class Staging implements AsyncDisposable {
     return within(this.#parts[part], String(slot))
   }
 
-  async remove(): Promise<void> {
-    await removeStaging(this.target, this.name)
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#parts.new.close()
     await this.#parts.old.close()
