@@ -1,4 +1,4 @@
-// Several environments at once, each with its own files and processes, from the same machine.
+// Several environments at the same time, each with its own files and processes, from the same machine.
 import { Forkpoint } from 'forkpoint'
 
 await using fp = await Forkpoint.open()

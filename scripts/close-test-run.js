@@ -1,13 +1,26 @@
 // Writes the closing lines of scripts/test and decides its exit code:
 //   node close-test-run.js RESULTS_DIRECTORY VITEST_STATUS
-// Whatever failed counts in the last line, be it a test, a file, a check or the cleanup.
+// The last line counts every failure: of a test, a file, a check or the cleanup.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { matrixText } from '../test/setup/matrix.ts'
 
 const [directory = '', vitestStatus = '1'] = process.argv.slice(2)
 const nothingRan = {
-  ...{ passed: 0, failed: 0, realCells: 0, workloads: 0, killPoints: 0, attacks: 0, attackRuns: 0 },
-  ...{ skipped: [], broken: [] },
+  passed: 0,
+  failed: 0,
+  realCells: 0,
+  workloads: 0,
+  killPoints: 0,
+  attacks: 0,
+  attackRuns: 0,
+  overEngine: 0,
+  overLoopBack: 0,
+  watching: 0,
+  noticed: 0,
+  conformance: null,
+  skipped: [],
+  broken: [],
 }
 
 const summary = readSummary()
@@ -24,9 +37,14 @@ for (const problem of problems) console.log(problem)
 if (ran === 0) console.log('no test ran')
 if (vitestStatus !== '0' && failed === 0) console.log(`vitest ended with status ${vitestStatus}`)
 for (const { test, reason } of summary.skipped) console.log(`skipped: ${test} (${reason})`)
+if (summary.conformance !== null) console.log(matrixText(summary.conformance))
 console.log(`workloads branched: ${summary.workloads}`)
 console.log(`kill points walked: ${summary.killPoints}`)
 console.log(`attacks refused: ${summary.attacks} (${summary.attackRuns} times)`)
+console.log(`undisturbed: ${summary.watching} programs, ${summary.noticed} noticed`)
+console.log(
+  `API tests: ${summary.overEngine} over the engine, ${summary.overLoopBack} over the loop-back`,
+)
 console.log(`real cells: ${summary.realCells} tests`)
 const skipped = summary.skipped.length > 0 ? `, ${summary.skipped.length} skipped` : ''
 console.log(`Tests: ${summary.passed} passed, ${failed} failed${skipped}`)

@@ -1,62 +1,33 @@
-/* Owned resources released at the end of their scope, and small helpers. */
+/* Small helpers. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
+#include <sys/types.h>
 #include <time.h>
-#include <unistd.h>
 
-static inline void cleanup_free(void *pointer)
-{
-	free(*(void **)pointer);
-}
+#include "shared/error.h"
+#include "shared/owned.h"
 
-static inline void cleanup_close(int *fd)
-{
-	if (*fd >= 0)
-		close(*fd);
-}
+static inline size_t min_size(size_t a, size_t b) { return a < b ? a : b; }
 
-#define autofree __attribute__((cleanup(cleanup_free)))
-#define autoclose __attribute__((cleanup(cleanup_close)))
-
-/* Hands an owned fd on: the caller's variable no longer closes it. */
-static inline int take_fd(int *fd)
-{
-	int taken = *fd;
-	*fd = -1;
-	return taken;
-}
-
-static inline void *take_pointer(void *pointer)
-{
-	void *taken = *(void **)pointer;
-	*(void **)pointer = NULL;
-	return taken;
-}
-
-static inline size_t min_size(size_t a, size_t b)
-{
-	return a < b ? a : b;
-}
-
-/* Closes *fd if it is open and marks it closed. */
+/* Closes *FD if it is open, and marks it closed. */
 void close_fd(int *fd);
 
-/* The whole of a small file, NUL-terminated; NULL with errno when it cannot be
- * read or is larger than `limit`. */
+/* The whole content of a small file, with a NUL at its end. NULL with errno if it cannot be read or has more than LIMIT
+ * bytes. */
 char *read_small_file(const char *path, size_t limit);
 
-/* Replaces `path` by a file with this content in one rename. 0, or -1 with errno. */
-int replace_small_file(const char *path, const char *content, mode_t mode);
+/* Replaces PATH with a file of this content in one rename; one that is a mount is written in place. 0, or -1 with an
+ * error. */
+int replace_small_file(const char *path, const char *content, mode_t mode, struct error *error);
 
-/* A file's time in nanoseconds, 0 where 64 bits do not hold it. */
+/* A file's time in nanoseconds, or 0 if it does not fit into 64 bits. */
 int64_t nanoseconds_of(const struct timespec *time);
 
-/* For utimensat: this modification time, the access time as it is. */
+/* For utimensat: sets this modification time, and leaves the access time as it is. */
 void modification_time(struct timespec times[2], int64_t nanoseconds);
 
-/* Like asprintf, but NULL when memory is short. */
+/* Like asprintf, but NULL if memory is short. */
 char *format(const char *template, ...) __attribute__((format(printf, 1, 2)));

@@ -1,224 +1,118 @@
-/* cell: makes the namespaces, mounts and limits of one environment and starts
- * its first process.
- *
- *   cell create OPTIONS              prints the agent's host pid
- *   cell keeper                      starts processes and keeps workers ready, see keeper.c
- *   cell connect OPTIONS --pid PID   gives a running cell its network again
- *   cell disconnect INTERFACE [ADDRESS…]   removes the link to an environment, and its connections
- *   cell rejoin PID INDEX LAYER…     copies up all names of a changed hard-linked file
- *   cell squash DIRECTORY LAYER…     makes one layer of several, see squash.c
- *   cell whiteouts PATH…             hides these names in the layers below
- *   cell opaque DIRECTORY…           hides the directories of these names below
- *   cell relink PID                  names open files of a cell, see relink.c
- *   cell unlink PID                  removes such names
- *   cell names PID                   says what there is at names of a cell
- *   cell rewatch CGROUP              finds watched files that have lost their names, see rewatch.c
- *   cell relock CGROUP [hold]        takes fcntl locks for a frozen cell, see relock.c
- *   cell hostname PID NAME           names a cell
- *   cell devices DIRECTORY           fills the template that every cell has as /dev
- *   cell mask PID                    hides what earlier versions showed of the kernel, see remask.c
- *   cell filter                      prints the instructions of the filter of system calls
- *   cell limit-devices CGROUP        lets a home's cells open harmless devices only, see devices.c
- *   cell scan|lookup|list|read|compare|copy …   reads environments' files, see view.c
- *
- * A failure is one line on stderr: the step, what it was applied to, errno. */
-#define _GNU_SOURCE
-#include "cell.h"
-#include "view.h"
-
-#include <errno.h>
-#include <fcntl.h>
-#include <getopt.h>
-#include <linux/sched.h>
-#include <sched.h>
-#include <signal.h>
+/* cell: makes the namespaces, mounts and limits of environments, and does whatever else on the host needs C. The table
+ * has every verb. A failure is one line on stderr: the system call, what it was applied to, and errno. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mount.h>
-#include <sys/prctl.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-static uint32_t parse_number(const char *text, const char *what) {
-  char *end;
-  errno = 0;
-  unsigned long value = strtoul(text, &end, 10);
-  if (errno || *end || end == text || value > UINT32_MAX) die_usage(what, text);
-  return (uint32_t)value;
+#include "archive.h"
+#include "create.h"
+#include "criu.h"
+#include "keeper.h"
+#include "network.h"
+#include "plain.h"
+#include "report.h"
+#include "subvolumes.h"
+#include "tracking.h"
+#include "unpack.h"
+#include "view.h"
+#include "waits.h"
+#include "walls.h"
+#include "watches.h"
+
+#define ANY SIZE_MAX
+
+struct verb {
+  const char *name, *arguments;
+  size_t least, most;        /* how many arguments */
+  void (*run)(char **words); /* the arguments, and NULL */
+  const char *help;
+};
+
+/* clang-format off: one per line */
+static const struct verb verbs[] = {
+    {"create", "OPTION…", 1, ANY, verb_create, "make a cell and print the host's pid of its agent"},
+    {"plain", "FILES AT RUN SHOWN serve|leave-pids|finish PROGRAM…", 6, ANY, verb_plain,
+     "run a program with the host's files, but one directory of its own (plain.c)"},
+    {"keeper", "", 0, 0, verb_keeper, "start processes and keep workers ready (keeper.c)"},
+    {"connect", "--pid PID OPTION…", 1, ANY, verb_connect, "give a running cell its network again"},
+    {"disconnect", "INTERFACE [ADDRESS…]", 1, ANY, verb_disconnect, "remove a cell's link and its tracked connections"},
+    {"hostname", "PID NAME", 2, 2, verb_hostname, "set the hostname of a cell"},
+    {"mask", "PID", 1, 1, verb_mask, "hide kernel interfaces that earlier versions showed (remask.c)"},
+    {"filter", "", 0, 0, verb_filter, "print the instructions of the system call filter"},
+    {"limit-devices", "CGROUP", 1, 1, verb_limit_devices, "limit the devices that a home's cells can open (devices.c)"},
+    {"devices", "DIRECTORY", 1, 1, verb_devices, "fill the template of every cell's /dev"},
+    {"whiteouts", "PATH…", 1, ANY, verb_whiteouts, "hide these names of the layers below"},
+    {"opaque", "DIRECTORY…", 1, ANY, verb_opaque, "hide the content that these directories have in the layers below"},
+    {"relink", "PID", 1, 1, verb_relink, "give names to open files of a cell (relink.c)"},
+    {"unlink", "PID", 1, 1, verb_unlink, "remove such names"},
+    {"names", "PID", 1, 1, verb_names, "tell which names of a cell are free (relink.c)"},
+    {"rewatch", "CGROUP PID LAYER…", 3, ANY, verb_rewatch,
+     "look up watched files whose names the kernel forgot (rewatch.c)"},
+    {"relock", "CGROUP [hold]", 1, 2, verb_relock, "take fcntl locks for the processes of a frozen cell (relock.c)"},
+    {"tracked", "DIRECTORY SNAPSHOT", 2, 2, verb_tracked,
+     "print the processes whose writes since a snapshot are known, and the bytes of those (tracked.c)"},
+    {"trackable", "", 0, 0, verb_trackable, "print why this kernel cannot track writes, if it cannot"},
+    {"arm", "LIFE", 1, 1, verb_arm, "track the writes of a running cell, and note which pages (live.c)"},
+    {"live-copy", "LIFE NAME DIRECTORY LEAST", 4, 4, verb_live_copy, "copy memory of a running cell (live.c)"},
+    {"hold", "DIRECTORY SOCKET PIDFD", 3, 3, verb_hold, "keep what tracking needs until a cell ends (holder.c)"},
+    {"waits", "CGROUP [DIRECTORY]", 1, 2, verb_waits, "keep the waits of a cell over a snapshot (waits/verb.c)"},
+    {"rejoin", "PID INDEX LAYER…", 3, ANY, verb_rejoin,
+     "copy up all names of changed files with hard links (rejoin.c)"},
+    {"squash", "DIRECTORY LAYER…", 2, ANY, verb_squash, "make one layer of several (squash.c)"},
+    {"scan", "DIRECTORY", 1, 1, verb_scan, "print every entry below a directory (record.c)"},
+    {"lookup", "LAYER…", 1, ANY, verb_lookup, "print the entry at each path on stdin"},
+    {"list", "LAYER…", 1, ANY, verb_list, "print the entry at each path on stdin, and everything below it"},
+    {"read", "LAYER…", 1, ANY, verb_read, "print the content of the file at each path on stdin (content.c)"},
+    {"compare", "LAYER… -- LAYER…", 3, ANY, verb_compare,
+     "tell whether the file at each path on stdin has changed (content.c)"},
+    {"subvolume-snapshot", "FROM TO", 2, 2, verb_subvolume_snapshot, "copy a subvolume, read-only (subvolumes.c)"},
+    {"subvolume-flush", "PATH DRAFT", 2, 2, verb_subvolume_flush, "make the next snapshot of a subvolume quick"},
+    {"subvolume-ahead", "SNAPSHOT", 1, 1, verb_subvolume_ahead, "make the next copy of a snapshot quick (ahead.c)"},
+    {"subvolume-delete", "PATH…", 1, ANY, verb_subvolume_delete, "delete subvolumes"},
+    {"subvolume-written", "PATH [SNAPSHOT]", 1, 2, verb_subvolume_written,
+     "print how many bytes a subvolume has written since a snapshot (written.c)"},
+    {"subvolume-send", "FROM TO", 2, 2, verb_subvolume_send, "print how two snapshots differ (send.c)"},
+    {"subvolume-peek", "SUBVOLUME", 1, 1, verb_subvolume_peek,
+     "print the entry at each path on stdin, and its other names (peek.c)"},
+    {"subvolume-limit", "PATH BYTES ROOM", 3, 3, verb_subvolume_limit,
+     "limit the space that its files take, and print how much they take (limit.c)"},
+    {"subvolume-unlimit", "PATH", 1, 1, verb_subvolume_unlimit, "lift that limit"},
+    {"resize-files", "PATH BYTES", 2, 2, verb_resize_files, "change the size of a mounted btrfs (resize.c)"},
+    {"back-metadata", "PATH FILE", 2, 2, verb_back_metadata,
+     "give the metadata of a btrfs in a sparse file real blocks (back-metadata.c)"},
+    {"unpack", "DIRECTORY MOST", 2, 2, verb_unpack,
+     "unpack the layer of an image on stdin, at most MOST bytes (unpack.c)"},
+    {"archive", "BASE:COUNT LAYER…", 2, ANY, verb_archive, "print files of layers as a tar archive (archive.c)"},
+};
+/* clang-format on */
+
+#define COUNT (sizeof verbs / sizeof *verbs)
+
+static void print_verb(const struct verb *verb) {
+  fprintf(stderr, "  cell %s%s%s\n      %s\n", verb->name, *verb->arguments ? " " : "", verb->arguments, verb->help);
 }
 
-static void add_layer(struct spec *spec, const char *text) {
-  if (spec->layer_count == CELL_MAX_LAYERS) die_usage("more than 500 layers", text);
-  struct layer *layer = &spec->layers[spec->layer_count++];
-  if (!strncmp(text, "host:", 5))
-    *layer = (struct layer){.path = text + 5, .host_ids = true};
-  else if (!strncmp(text, "cell:", 5))
-    *layer = (struct layer){.path = text + 5};
-  else
-    die_usage("a layer is host:PATH or cell:PATH", text);
+static const struct verb *find_verb(const char *name) {
+  for (size_t i = 0; name && i < COUNT; i++)
+    if (!strcmp(verbs[i].name, name)) return &verbs[i];
+  fputs("usage:\n", stderr);
+  for (size_t i = 0; i < COUNT; i++) print_verb(&verbs[i]);
+  if (name) die_because("cell has no verb '%s'; use one of the above", name);
+  die_because("cell needs a verb; use one of the above");
 }
 
-int parse_options(struct spec *spec, int argc, char **argv) {
-  enum { ENV, DEV, PAGES, KDAT, LAYER, HOSTNAME, ID_BASE, ID_COUNT, DISK_BASE, CGROUP, NNP, VETH, ADDRESS, GATEWAY,
-         PREFIX, PID, IMAGES, HOLD, PRELOAD, SHOW };
-  static const struct option options[] = {
-      {"env", 1, 0, ENV},           {"dev", 1, 0, DEV},         {"kdat", 1, 0, KDAT},
-      {"layer", 1, 0, LAYER},       {"hostname", 1, 0, HOSTNAME}, {"id-base", 1, 0, ID_BASE},
-      {"id-count", 1, 0, ID_COUNT}, {"cgroup", 1, 0, CGROUP},   {"no-new-privs", 0, 0, NNP},
-      {"veth", 1, 0, VETH},         {"address", 1, 0, ADDRESS}, {"gateway", 1, 0, GATEWAY},
-      {"prefix", 1, 0, PREFIX},     {"pid", 1, 0, PID},         {"pages", 1, 0, PAGES},
-      {"images", 1, 0, IMAGES},     {"hold", 0, 0, HOLD},       {"preload", 1, 0, PRELOAD},
-      {"disk-base", 1, 0, DISK_BASE}, {"show", 1, 0, SHOW},
-      {0},
-  };
-  optind = 0; /* a worker parses twice */
-  for (int c; (c = getopt_long(argc, argv, "+", options, NULL)) != -1;) switch (c) {
-      case ENV: spec->env = optarg; break;
-      case DEV: spec->dev = optarg; break;
-      case PAGES: spec->pages = optarg; break;
-      case KDAT: spec->kdat = optarg; break;
-      case LAYER: add_layer(spec, optarg); break;
-      case HOSTNAME: spec->hostname = optarg; break;
-      case ID_BASE: spec->id_base = parse_number(optarg, "--id-base"); break;
-      case ID_COUNT: spec->id_count = parse_number(optarg, "--id-count"); break;
-      case CGROUP:
-        if (spec->cgroup_count == CELL_MAX_CGROUPS) die_usage("too many cgroups", optarg);
-        spec->cgroups[spec->cgroup_count++] = optarg;
-        break;
-      case NNP: spec->no_new_privs = true; break;
-      case VETH: spec->veth = optarg; break;
-      case ADDRESS: spec->address = optarg; break;
-      case GATEWAY: spec->gateway = optarg; break;
-      case PREFIX: spec->prefix = parse_number(optarg, "--prefix"); break;
-      case PID: spec->pid = parse_number(optarg, "--pid"); break;
-      case IMAGES: spec->images = optarg; break;
-      case HOLD: spec->hold = true; break;
-      case PRELOAD: spec->preload = optarg; break;
-      case DISK_BASE: spec->disk_base = parse_number(optarg, "--disk-base"); break;
-      case SHOW:
-        if (spec->shown_count == CELL_MAX_SHOWN) die_usage("too much to show", optarg);
-        spec->shown[spec->shown_count++] = optarg;
-        break;
-      default: _exit(2);
-    }
-  return optind;
-}
-
-void require_cell(const struct spec *spec) {
-  if (!spec->env || !spec->dev || !spec->layer_count || !spec->id_base || !spec->id_count || !spec->disk_base)
-    die_usage("needs --env --dev --layer --id-base --id-count --disk-base", NULL);
-}
-
-static long plain_clone3(struct clone_args *args, size_t size) {
-  return syscall(SYS_clone3, args, size);
-}
-
-/* Each cell's mounts belong to its own user namespace, so the mount namespace is
- * unshared by the child later, when the parent has staged what goes into it. */
-static pid_t clone_cell(const struct spec *spec) {
-  struct clone_args args = {
-      .flags = CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWNET,
-      .exit_signal = SIGCHLD,
-  };
-  struct doorway groups[MOST_GROUPS];
-  struct birth birth = {.owner = spec->id_base, .count = groups_to_enter(spec, groups), .groups = groups};
-  int is_there; /* what is elsewhere is moved later */
-  pid_t pid = (pid_t)clone_into(&birth, &args, sizeof args, plain_clone3, &is_there);
-  if (pid < 0) die("clone3", "user, pid, ipc, uts and network namespaces");
-  return pid;
-}
-
-/* The child's report ends empty when it became the agent. */
-static void await_agent(int report, pid_t pid) {
-  char text[1024];
-  size_t used = 0;
-  for (ssize_t n; used < sizeof text && (n = read(report, text + used, sizeof text - used)) > 0;)
-    used += (size_t)n;
-  if (!used) return;
-  (void)!write(STDERR_FILENO, text, used);
-  kill(pid, SIGKILL);
-  waitpid(pid, NULL, 0);
-  _exit(1);
-}
-
-static int create(const struct spec *spec) {
-  require_cell(spec);
-  if (!spec->hostname) die_usage("needs --hostname", NULL);
-  /* A killed caller leaves no helper that goes on behind the back of its recovery. */
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  int go[2], report[2];
-  if (pipe2(go, O_CLOEXEC) || pipe2(report, O_CLOEXEC)) die("pipe2", "child");
-  enter_private_mounts();
-  /* While it can: the home above belongs to nobody whom the child could be. */
-  if (chdir(spec->env)) die("chdir", spec->env);
-  bound_cell();
-  pid_t pid = clone_cell(spec);
-  if (pid == 0) {
-    char ready;
-    report_errors_to(report[1]);
-    close(go[1]);
-    if (read(go[0], &ready, 1) != 1) _exit(1); /* the helper was killed */
-    if (dup2(report[1], STDOUT_FILENO) < 0) die("dup2", "report");
-    become_agent(spec);
-  }
-  close(report[1]);
-  map_users(spec, pid);
-  if (spec->cgroup_count) limit_devices(spec->cgroups[0]);
-  join_cgroups(spec, pid);
-  struct mappings mappings = {.cell = open_user_namespace(pid), .disk = map_disk_ids(spec, start_mapping())};
-  stage_mounts(spec, mappings);
-  require_mountpoints();
-  if (spec->veth) create_veth(spec, pid);
-  if (write(go[1], "", 1) != 1) die("write", "go");
-  await_agent(report[0], pid);
-  printf("%d\n", pid);
-  return 0;
-}
-
-static int limit(const char *group) {
-  if (limit_home_devices(group)) return 0;
-  die_usage("the kernel takes no policy of devices (BPF) for", group);
-}
-
-static int reconnect(struct spec *spec, int argc, char **argv) {
-  parse_options(spec, argc, argv);
-  if (!spec->veth || !spec->pid) die_usage("connect needs --pid and --veth", NULL);
-  connect_cell(spec, (pid_t)spec->pid);
-  return 0;
-}
-
-static int disconnect(const char *interface, char **addresses) {
-  delete_link(interface);
-  for (; *addresses; addresses++) forget_connections(*addresses);
-  return 0;
+static void require_arguments(const struct verb *verb, char **words) {
+  size_t count = count_words(words);
+  if (count >= verb->least && count <= verb->most) return;
+  fputs("usage:\n", stderr);
+  print_verb(verb);
+  die_because("%zu arguments are too %s for cell %s", count, count < verb->least ? "few" : "many", verb->name);
 }
 
 int main(int argc, char **argv) {
-  static struct spec spec;
-  const char *command = argc > 1 ? argv[1] : "";
-  if (!strcmp(command, "connect")) return reconnect(&spec, argc - 1, argv + 1);
-  if (!strcmp(command, "disconnect") && argc > 2) return disconnect(argv[2], argv + 3);
-  if (!strcmp(command, "rejoin") && argc > 4) return rejoin_links(argv[2], argv[3], argv + 4), 0;
-  if (!strcmp(command, "squash") && argc > 3) return squash(argv[2], argv + 3, (size_t)argc - 3), 0;
-  if (!strcmp(command, "whiteouts")) return make_whiteouts(argv + 2), 0;
-  if (!strcmp(command, "opaque")) return make_opaque(argv + 2), 0;
-  if (!strcmp(command, "relink") && argc == 3) return relink(argv[2]), 0;
-  if (!strcmp(command, "unlink") && argc == 3) return unlink_inside(argv[2]), 0;
-  if (!strcmp(command, "names") && argc == 3) return judge_names(argv[2]), 0;
-  if (!strcmp(command, "rewatch") && argc > 2) return rewatch(argv[2]), 0;
-  if (!strcmp(command, "relock") && argc > 2) return relock(argv[2], argc > 3 && !strcmp(argv[3], "hold")), 0;
-  if (!strcmp(command, "hostname") && argc == 4) return set_hostname(argv[3], (pid_t)parse_number(argv[2], "PID")), 0;
-  if (!strcmp(command, "devices")) return make_devices(argv[2]), 0;
-  if (!strcmp(command, "mask") && argc == 3) return mask_made_cell((pid_t)parse_number(argv[2], "PID")), 0;
-  if (!strcmp(command, "filter")) return print_syscall_filter();
-  if (!strcmp(command, "limit-devices") && argc == 3) return limit(argv[2]);
-  if (is_view_command(command)) return run_view_command(argv + 1);
-  if (!strcmp(command, "keeper")) return run_keeper();
-  if (strcmp(command, "create"))
-    die_usage("usage: cell create|keeper|connect|disconnect|whiteouts|opaque|devices …, not", command);
-  parse_options(&spec, argc - 1, argv + 1);
-  return create(&spec);
+  char **words = argv + (argc > 1 ? 2 : 1);
+  const struct verb *verb = find_verb(argc > 1 ? argv[1] : NULL);
+  require_arguments(verb, words);
+  verb->run(words);
+  if (fflush(stdout) || ferror(stdout)) die("write stdout");
+  return 0;
 }

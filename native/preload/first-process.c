@@ -1,11 +1,7 @@
-/* Loaded into CRIU beside it: the first process that it restores begins as the worker wrote down (see
- * worker.c and shared/clone-into.h), and sees no cgroup above its own. The first line of that file is the
- * owner of its user namespace; every other one is a group to enter and, after a tab, what to go back to. */
+/* Loaded into CRIU. Starts the first restored process as the worker has written down (see cell/criu/restore.c and
+ * shared/clone-into.h), and hides the cgroups above its own. The first line of that file is the owner of its user
+ * namespace. Each further line is a group to enter and, after a tab, the group to return to. */
 #define _GNU_SOURCE
-#include "../shared/clone-into.h"
-#include "calls.h"
-#include "raw.h"
-
 #include <fcntl.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -13,7 +9,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define BIRTH "/tmp/birth" /* also in cell/worker.c */
+#include "calls.h"
+#include "raw.h"
+#include "shared/clone-into.h"
+
+#define BIRTH "/tmp/birth" /* also in cell/criu/jail.h */
 
 static long raw_clone3(struct clone_args *args, size_t size) {
   return raw_syscall(SYS_clone3, (long)args, (long)size, 0, 0, 0, 0);
@@ -42,7 +42,7 @@ long clone_cell(const struct clone_args *args, size_t size) {
   struct birth birth = read_birth(text, sizeof text, groups);
   int is_there;
   long pid = clone_into(&birth, args, size, raw_clone3, &is_there);
-  /* Of a process that is moved later, this would be the view of where it was before. */
+  /* For a process that is moved there later, this would show the group that it was in before. */
   if (pid == 0 && is_there) raw_syscall(SYS_unshare, CLONE_NEWCGROUP, 0, 0, 0, 0, 0);
   return pid;
 }

@@ -1,9 +1,5 @@
-/* Loaded into CRIU beside it. It asks for the limits of processes that it dumps, which the kernel tells to
- * the owner of their user namespace, and to a root with CAP_SYS_RESOURCE; not every root has it. They are
- * in /proc as well. */
-#include "calls.h"
-#include "raw.h"
-
+/* Loaded into CRIU, which asks for the limits of the processes that it dumps. The kernel answers only the owner of
+ * their user namespace, and a root with CAP_SYS_RESOURCE, which not every root has. /proc shows the limits, too. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,6 +8,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "calls.h"
+#include "raw.h"
+
 #define SOFT_AT 26
 #define HARD_AT 47
 
@@ -19,7 +18,7 @@ static rlim_t value_of(const char *text) {
   return strncmp(text, "unlimited", 9) ? (rlim_t)strtoull(text, NULL, 10) : RLIM_INFINITY;
 }
 
-/* After a heading, a line each, in the order of their numbers. */
+/* After the heading comes one line for each limit, in the order of their numbers. */
 static long find_limit(const char *text, int resource, struct rlimit *limit) {
   const char *line = text;
   for (int i = 0; line && i <= resource; i++) {

@@ -1,4 +1,4 @@
-/* System calls without the C library's way of telling errors. */
+/* System calls that return errors as the kernel does, and not through errno. */
 #pragma once
 
 static inline long raw_syscall(long number, long a, long b, long c, long d, long e, long f) {
@@ -20,10 +20,7 @@ static inline long raw_syscall(long number, long a, long b, long c, long d, long
   register long x3 __asm__("x3") = d;
   register long x4 __asm__("x4") = e;
   register long x5 __asm__("x5") = f;
-  __asm__ volatile("svc 0"
-                   : "+r"(x0)
-                   : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
-                   : "memory");
+  __asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5) : "memory");
   return x0;
 #else
 #error "no system calls for this architecture"
@@ -32,8 +29,8 @@ static inline long raw_syscall(long number, long a, long b, long c, long d, long
 
 extern int *__errno_location(void);
 
-/* As the C library tells it. */
-static inline long told(long result) {
+/* Turns such a result into what the C library returns. */
+static inline long with_errno(long result) {
   if (result >= 0 || result < -4095) return result;
   *__errno_location() = (int)-result;
   return -1;

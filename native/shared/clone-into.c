@@ -8,7 +8,7 @@
 
 #define UNCHANGED (-1)
 
-/* 0 stands for the thread that writes it. */
+/* Moves this thread: 0 stands for the thread that writes it. */
 static int go_to(const char *tasks) {
   int fd = open(tasks, O_WRONLY | O_CLOEXEC);
   if (fd < 0) return 0;
@@ -22,7 +22,7 @@ static void go_back(const struct doorway *groups, size_t count) {
     if (groups[i].leave) go_to(groups[i].leave);
 }
 
-/* How many were entered; the v2 one is opened. */
+/* Returns how many groups were entered. That of v2 is only opened. */
 static size_t enter(const struct doorway *groups, size_t count, int *unified) {
   for (size_t i = 0; i < count; i++) {
     if (groups[i].leave) {
@@ -34,8 +34,8 @@ static size_t enter(const struct doorway *groups, size_t count, int *unified) {
   return count;
 }
 
-/* The maker of a namespace is the effective user; files are still opened as root, by the child as well until
- * it takes its own ids. */
+/* The owner of a namespace is the effective user who makes it. The file system user stays root, also in the child,
+ * until the child takes its own ids. */
 static long clone_as(uid_t owner, struct clone_args *args, size_t size, clone_call *clone3) {
   if (syscall(SYS_setresuid, UNCHANGED, owner, UNCHANGED)) return -1;
   syscall(SYS_setfsuid, 0);

@@ -1,11 +1,11 @@
-/* The first process of a cell, as it should be from its first moment on.
+/* Starts the first process of a cell in its place from the first moment on.
  *
- * In its cgroups: to move it there afterwards takes the kernel 5 to 15 ms, as it waits for all CPUs; a
- * process may go there itself, and its children are where it is, at no such cost.
+ * In its cgroups: moving it there later takes the kernel 5 to 15 ms, because it waits for all CPUs. A thread can move
+ * itself without that cost, and its children start where it is.
  *
- * In a user namespace that its own root has made: the kernel counts pending signals, message queues, locked
- * memory and watches per user, in a namespace and in all above it, where they count for its maker, up to the
- * limits that he had. So neither the host's root nor a neighbour runs out of them. */
+ * In a user namespace that is owned by the cell's own root: the kernel counts pending signals, message queues, locked
+ * memory and watches per user. In the namespaces above they count for its owner, up to the owner's limits. So neither
+ * the host's root nor a neighbour can run out of them. */
 #pragma once
 
 #include <linux/sched.h>
@@ -15,7 +15,7 @@
 #define MOST_GROUPS 8
 
 struct doorway {
-  const char *enter; /* v1: the file `tasks`; v2: the directory */
+  const char *enter; /* v1: the file `tasks` of the group; v2: its directory */
   const char *leave; /* v1: the file `tasks` of the caller's own group; v2: NULL */
 };
 
@@ -27,7 +27,7 @@ struct birth {
 
 typedef long clone_call(struct clone_args *args, size_t size);
 
-/* Like clone3 itself, for a caller with a single thread who is root. ARGS are of SIZE bytes, as the caller
- * knows them. Where it cannot be in its groups, the child is in the caller's, and IS_THERE says so. */
+/* Like clone3, for a caller that is root and has a single thread. SIZE is the size of ARGS that the caller knows. If
+ * the child cannot start in its groups, it starts in the caller's, and *IS_THERE is 0. */
 long clone_into(const struct birth *birth, const struct clone_args *args, size_t size, clone_call *clone3,
                 int *is_there);

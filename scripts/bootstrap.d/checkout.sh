@@ -1,4 +1,4 @@
-# What is made inside the checkout: node_modules, native/build and dist.
+# What is built inside the checkout: node_modules, native/build and dist.
 
 ensure_dependencies() {
   # npm writes this file last, so it is missing after an interrupted installation.
@@ -24,7 +24,7 @@ ensure_dist() {
   say 'building the command line'
   quietly "$runtime/node/bin/node" "$root/scripts/build.js" ||
     fail_with_output 'building dist failed' "see: cd $root && npm run build"
-  # Dated at the start of this run: what changes during a build is built next time.
+  # Dated at the start of this run, so that a change during the build triggers another one.
   touch -r "$scratch/started" "$root/dist/.fresh.new"
   mv "$root/dist/.fresh.new" "$root/dist/.fresh"
 }

@@ -13,12 +13,12 @@ fail() {
   exit 6
 }
 
-# quietly COMMAND...: runs it with its output kept aside for last_words.
+# quietly COMMAND...: runs it, and keeps its output for last_words.
 quietly() {
   "$@" >"$scratch/output" 2>&1 </dev/null
 }
 
-# Prints the end of what the last quiet command said, where an error usually is.
+# Prints the end of the last quiet command's output, where errors usually are.
 last_words() {
   grep -v '^[[:space:]]*$' "$scratch/output" | tail -n 5 | sed 's/^/  | /' >&2
 }
@@ -31,7 +31,7 @@ fail_with_output() {
   exit 6
 }
 
-# need_root WHY: bootstrap writes to system places, but only some steps do.
+# need_root WHY: only some steps of bootstrap write to system directories.
 need_root() {
   [ "$(id -u)" = 0 ] || fail "$1 needs root, and this is uid $(id -u)" \
     "run it once as root (sudo $root/forkpoint doctor)"
@@ -48,13 +48,13 @@ replace_directory() {
 
 # need_npm PURPOSE
 need_npm() {
-  command -v npm >/dev/null || fail "there is no npm to $1 with" \
-    'install Node 24 with npm, or an older one (apt-get install npm): Node 24 is then fetched'
+  command -v npm >/dev/null || fail "npm is missing; it is needed to $1" \
+    'install Node 24 with npm, or any npm (apt-get install npm), which then fetches Node 24'
 }
 
-# The system's npm on the system's Node: run on another Node, npm would look for
-# its global settings (registry, certificates) beside that one. Few retries, because
-# npm's own take minutes on a machine without network.
+# The system's npm on the system's Node: on another Node, npm would look for its
+# global settings (registry, certificates) next to that one. Few retries, because the
+# default takes minutes on a machine without a network.
 run_npm() {
   npm --loglevel=error --no-audit --no-fund --fetch-retries=2 --fetch-retry-mintimeout=1000 --fetch-retry-maxtimeout=5000 "$@"
 }

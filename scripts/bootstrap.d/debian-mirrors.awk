@@ -45,7 +45,7 @@ function end_stanza(   words, count, i) {
   for (i = 1; i <= count; i++)
     if (is_debian_suite(words[i]) && has_word(field["types"], "deb") &&
         has_word(field["components"], "main") && tolower(field["enabled"]) !~ /^(no|false|0)$/) {
-      # Signed-By may be a whole armoured key over many lines: kept as it is.
+      # Signed-By may be a whole armoured key over many lines; it is kept as it is.
       emit(field["uris"], "signed-by" in field ? "Signed-By: " field["signed-by"] "\n" : "")
       break
     }

@@ -1,7 +1,7 @@
-# is_fresh ROOT RUNTIME: true when nothing has to be bootstrapped. On the path of
-# every command, so one fork: find stops at the first input newer than the build.
-# Directories count too, since a deleted file changes only those; native itself does
-# not, since making native/build changes it.
+# is_fresh ROOT RUNTIME: true if there is nothing to bootstrap. Every command runs it,
+# so it forks only once: find stops at the first input newer than the build.
+# Directories count too, because a deleted file changes only those; native itself does
+# not, because making native/build changes it.
 is_fresh() {
   [ -f "$1/dist/.fresh" ] && [ -d "$1/native/build" ] && [ -x "$2/node/bin/node" ] || return 1
   [ -n "${FORKPOINT_CRIU:-}" ] || [ -f "$2/criu/exec.json" ] || return 1

@@ -1,5 +1,5 @@
-# Node 24 or newer as $runtime/node/bin/node: a link to the system's where that is
-# new enough, else the official build, which the npm registry carries as a package.
+# Node 24 or newer as $runtime/node/bin/node: a link to the system's if that is new
+# enough, otherwise the official build, which the npm registry has as a package.
 
 node_major=24
 
@@ -32,7 +32,7 @@ node_download() {
   need_npm "fetch Node $node_major"
   say "fetching Node $node_major (npm package $package)"
   mkdir -p "$scratch/node-pack"
-  # In its own directory: a project's settings must not decide where this comes from.
+  # In its own directory, so that a project's settings do not decide where this comes from.
   (cd "$scratch/node-pack" && quietly run_npm pack "$package@$node_major") ||
     fail_with_output "could not fetch $package from the npm registry" 'check that npm view npm works (network, proxy, registry)'
   quietly tar -xzf "$scratch"/node-pack/*.tgz -C "$staged" --strip-components=1 ||

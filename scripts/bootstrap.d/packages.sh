@@ -1,10 +1,11 @@
-# Debian packages that Forkpoint runs on, installed only where their probe is missing.
+# Debian packages that Forkpoint needs, installed only if their probe is missing.
 
-# probe:package. The probe is a command, or a file where it begins with a slash.
+# probe:package. The probe is a command, or a file if it begins with a slash.
 runtime_packages='
 ip:iproute2
 nft:nftables
 mkfs.ext4:e2fsprogs
+mkfs.btrfs:btrfs-progs
 losetup:mount
 flock:util-linux
 make:make
@@ -25,7 +26,7 @@ install_missing() {
   [ -z "$missing" ] || install_packages $missing
 }
 
-# System commands live in sbin, which is not on everybody's PATH.
+# System commands are in sbin, which is not on everybody's PATH.
 is_present() {
   case $1 in
     /*) [ -e "$1" ] ;;
@@ -39,7 +40,7 @@ install_packages() {
   need_root "installing $*"
   say "installing $* (apt)"
   apt_install "$@" && return
-  # Also finishes what an interrupted installation left half configured.
+  # Also completes what an interrupted installation left half configured.
   quietly dpkg --configure -a || :
   quietly apt_get update || fail_with_output 'apt-get update failed' 'check the network and /etc/apt/sources.list'
   apt_install "$@" || fail_with_output "could not install $*" "run: apt-get install $*"
@@ -53,13 +54,13 @@ apt_get() {
   DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=120 "$@"
 }
 
-# Only scripts/test asks for this step.
+# Only scripts/test runs this step.
 ensure_test_packages() {
   without_services install_missing $(grep -v '^#' "$root/scripts/test-packages")
 }
 
-# without_services COMMAND...: servers that come with a package run in cells, and are not
-# started on this machine (see invoke-rc.d).
+# without_services COMMAND...: does not start the servers of new packages on this machine
+# (see invoke-rc.d); tests run them in cells.
 without_services() {
   policy=/usr/sbin/policy-rc.d
   if [ -e "$policy" ] || [ ! -w "${policy%/*}" ]; then

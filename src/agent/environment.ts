@@ -1,3 +1,4 @@
+import { patience } from '../model/values/patience.ts'
 import { envEntries } from './commands/command-spec.ts'
 import { agentIsSilent, ConnectionLostError } from './failures.ts'
 import { listRecords } from './files/listing.ts'
@@ -26,6 +27,8 @@ export interface EnvironmentDefaults {
   readonly cwd?: string
   /** The program of persistent shells and terminals. */
   readonly shell?: string
+  /** Who runs what names no user: a name or uid, either with `:group`. Default: the agent's own user. */
+  readonly user?: string | undefined
 }
 
 export interface ShellInfo {
@@ -36,8 +39,8 @@ export interface ShellInfo {
 }
 
 const SELF = 'the environment'
-/** For the agent to hang up once it said that it does. */
-const HANG_UP_MS = 10_000
+/** How long the agent may take to hang up after it has agreed to. */
+const HANG_UP_SECONDS = 10
 
 export async function setIdentity(
   connection: AgentConnection,
@@ -52,7 +55,7 @@ export async function readAgentInfo(
   connection: AgentConnection,
   options: CallOptions = {},
 ): Promise<AgentInfo> {
-  const attempt = { verb: 'ask after', subject: 'the agent' }
+  const attempt = { verb: 'query', subject: 'the agent' }
   const fields = await connection.request(attempt, { op: Op.info }, options)
   return {
     version: need(fields, 'version'),
@@ -72,24 +75,27 @@ export async function quiesce(
   try {
     await connection.request(attempt, { op: Op.quiesce }, options)
   } catch (error) {
+    // The agent may hang up before its answer arrives.
     if (!(error instanceof ConnectionLostError)) throw error
   }
-  const late = agentIsSilent(HANG_UP_MS / 1000)
-  await within(connection.closed, HANG_UP_MS, late, options.signal).catch((error: Error) => {
-    connection.destroy(error)
-    throw error
-  })
+  const late = agentIsSilent(HANG_UP_SECONDS)
+  await within(connection.closed, patience(HANG_UP_SECONDS), late, options.signal).catch(
+    (error: Error) => {
+      connection.destroy(error)
+      throw error
+    },
+  )
 }
 
-/** Sent once after create. */
+/** Sets the defaults of later commands; sent once, after create. */
 export async function configure(
   connection: AgentConnection,
   defaults: EnvironmentDefaults,
   options: CallOptions = {},
 ): Promise<void> {
-  const { env, cwd, shell } = defaults
+  const { env, cwd, shell, user } = defaults
   const attempt = { verb: 'configure', subject: SELF }
-  const fields: Fields = { op: Op.configure, cwd, shell, env: env && envEntries(env) }
+  const fields: Fields = { op: Op.configure, cwd, shell, user, env: env && envEntries(env) }
   await connection.request(attempt, fields, options)
 }
 

@@ -26,10 +26,10 @@ export interface PortForward extends AsyncDisposable {
   close(): Promise<void>
 }
 
-/** The kernel inside gives up an address that does not answer after about two minutes. */
+/** The kernel inside gives up on an unresponsive address after about two minutes. */
 const patience: Patience = { until: 'begun', seconds: 150 }
 
-/** Opens a TCP connection inside; resolves when it stands. */
+/** Opens a TCP connection inside; resolves when it is established. */
 export async function connectPort(
   connection: AgentConnection,
   target: PortTarget,
@@ -48,7 +48,7 @@ export async function connectPort(
     },
   )
   stream.result.then(
-    () => connected.reject(protocolError('a connection that ended before it stood')),
+    () => connected.reject(protocolError('a connection that ended before it was established')),
     connected.reject,
   )
   await connected.promise
@@ -56,7 +56,7 @@ export async function connectPort(
 }
 
 /**
- * Listens on the host and carries every connection to a port inside. `connect` is asked for each
+ * Listens on the host and forwards every connection to a port inside. `connect` is called for each
  * one, so that a forward outlives the agent connection it began with.
  */
 export async function forwardPort(
@@ -68,8 +68,9 @@ export async function forwardPort(
   const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (socket) => {
     sockets.add(socket)
     socket.on('close', () => sockets.delete(socket))
-    // A failure shows in the reading and writing below; without a listener it would be thrown.
+    // Nothing is lost: reads and writes below fail, too. Without a listener, the error would be thrown.
     socket.on('error', () => {})
+    // The client sees that its connection closes.
     carry(socket, connect, options).catch(() => socket.destroy())
   })
   const address = await listen(server, options)
@@ -89,7 +90,7 @@ async function carry(
 }
 
 async function toInside(socket: Socket, stream: AgentStream): Promise<void> {
-  // Left open at its end: the other direction may still have something to say.
+  // The socket stays open at its end: the other direction may still send something.
   for await (const chunk of socket.iterator({ destroyOnReturn: false })) await stream.send(chunk)
   await stream.endInput()
 }
@@ -109,7 +110,7 @@ function drained(socket: Socket): Promise<void> {
   }
   const onClose = () => {
     socket.off('drain', onDrain)
-    reject(new BackendError('the connection was closed'))
+    reject(new BackendError('the connection was closed', { remedy: 'connect again' }))
   }
   socket.once('drain', onDrain)
   socket.once('close', onClose)
@@ -128,7 +129,9 @@ async function listen(
   server.listen({ host, port }, resolve)
   await promise
   const address = server.address()
-  if (address === null || typeof address === 'string') throw new BackendError('no TCP address')
+  if (address === null || typeof address === 'string') {
+    throw new BackendError('no TCP address', { remedy: 'choose another address to listen on' })
+  }
   return { host: address.address, port: address.port }
 }
 

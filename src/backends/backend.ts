@@ -1,17 +1,35 @@
-import type { Readable } from 'node:stream'
-import type { SocketIdentity } from '../agent/wire/socket.ts'
-import type { Capabilities } from '../model/capabilities.ts'
+import type { Duplex, Readable } from 'node:stream'
+import type { Capability } from '../model/capabilities.ts'
 import type {
   BackendName,
   EnvironmentRecord,
   Instance,
+  Json,
   MemoryMode,
   Source,
 } from '../model/environment.ts'
-import type { FileChange } from '../model/file-change.ts'
+import type { FileChange } from '../model/files/file-change.ts'
 import type { EnvironmentId, SnapshotId } from '../model/ids.ts'
+import type { ImageFacts } from '../model/image.ts'
+import type { Log } from '../model/log.ts'
 import type { Settings } from '../model/settings.ts'
 import type { Captured, SnapshotMemory, SnapshotRecord } from '../model/snapshot.ts'
+import type {
+  Attaching,
+  Extras,
+  Images,
+  Machine,
+  Pausing,
+  ProcessesVariant,
+  Spares,
+  Storage,
+} from './facets.ts'
+
+/** One life of an environment. */
+export interface Ref {
+  readonly id: EnvironmentId
+  readonly instance: Instance
+}
 
 /** What an environment knows about itself. */
 export interface Identity {
@@ -21,41 +39,46 @@ export interface Identity {
   readonly machineId: string
 }
 
-/** What a backend is given to make an environment from. */
-export interface CreateSpec extends Pick<EnvironmentRecord, 'id' | 'source' | 'limits' | 'net'> {
+/** What a backend makes an environment from. */
+export interface CreateSpec
+  extends Pick<EnvironmentRecord, 'id' | 'source' | 'limits' | 'net' | 'image'> {
   readonly identity: Identity
+  /** what its `extras` facet made of the caller's; absent: nothing was given */
+  readonly extras?: Json
 }
 
-/** How the host reaches the agent of an instance. */
-export interface AgentAddress {
-  /** host path of the agent's socket */
-  readonly path: string
-  /** what the agent bound before other code ran inside; anything else there is refused */
-  readonly identity: SocketIdentity
+/** What a source says about environments that are made from it. */
+export interface ValidSource {
+  /** where shells start */
+  readonly workdir: string
+  /** absent unless it is a container image */
+  readonly image?: ImageFacts
 }
 
 export type InstanceState = 'running' | 'paused' | 'dead'
 
-/** What the processes of an environment have in memory. */
+/** The memory that the processes of an environment use. */
 export interface MemoryAccount {
-  /** written by them, or copied for them */
+  /** written by the processes, or copied for them */
   readonly privateBytes: number
-  /** mapped from their snapshots' pages, which other environments may map, too */
+  /** mapped from the pages of snapshots, which other environments may also map */
   readonly sharedBytes: number
   readonly totalBytes: number
 }
 
 export interface InstanceStats {
-  /** what counts towards the limit: with caches, and without what was in memory before */
+  /** what counts towards the limit: includes caches, but not what was in memory already */
   readonly memoryBytes: number
   readonly memory: MemoryAccount
   readonly memoryLimitBytes: number | null
-  /** CPU time used since it was made */
+  /** CPU time used since this life began */
   readonly cpuMs: number
   readonly processes: number
   readonly processLimit: number | null
-  /** bytes of files changed since it was made */
+  /** bytes of the files written since its last snapshot */
   readonly diskBytes: number
+  readonly diskUsedBytes: number | null
+  readonly diskLimitBytes: number | null
 }
 
 /** One line of `doctor`. */
@@ -67,219 +90,174 @@ export interface Check {
   readonly remedy?: string
 }
 
-/** What is needed of the rest of the program, so that a backend knows no other room. */
+/** What a backend gets from the rest of the program, so that it need not import other rooms. */
 export interface BackendContext {
   readonly settings: Settings
-  /** runs `work` while no other Forkpoint process does the same on this store */
+  readonly log: Log
+  /** runs `work` while no other Forkpoint process holds the same resource of this store */
   readonly exclusively: <T>(resource: string, what: string, work: () => Promise<T>) => Promise<T>
 }
 
-/** What a backend needs to bring a snapshot to life; opaque to everyone else. */
+/** What a backend needs to make a life from a snapshot; opaque to everyone else. */
 export type SnapshotImage = SnapshotRecord['image']
 
 export interface CaptureOptions {
   readonly mode: 'full' | 'filesystem'
   readonly memory: MemoryMode
-  /** what the environment came from, as it is by now */
+  /** what the environment does once everything is captured, if it need not be replaced */
+  readonly after: 'continue' | 'stay-frozen'
+  /** the snapshot that the environment came from, as the store has it now */
   readonly head: SnapshotRecord | null
+  /** whether memory is copied while the environment runs; undefined: the backend decides */
+  readonly live?: boolean | undefined
 }
 
 export interface CaptureResult {
   readonly image: SnapshotImage
   readonly captured: readonly Captured[]
+  /** whether the environment runs, is frozen as the caller asked, or waits for a successor to take over */
+  readonly original: 'runs' | 'stays-frozen' | 'awaits-successor'
+  /** true if it is on disk already and needs no flush */
+  readonly durable: boolean
+  /** bytes of its files; null if `flush` will count them */
+  readonly filesBytes: number | null
   readonly imagesBytes: number
-  /** null if no processes were taken */
+  /** null if no processes were captured */
   readonly memory: SnapshotMemory | null
-  /** when the environment stopped, as `performance.now()` tells it */
+  /** when the environment stopped and continued, in the time of `performance.now()`; null: it has not */
   readonly frozenAt: number
+  readonly thawedAt: number | null
+  /** how long it stood still before that, if it had to stop twice */
+  readonly earlierStopMs?: number
   readonly phases: readonly { readonly name: string; readonly ms: number }[]
 }
 
-/** What a snapshot has of processes on disk, counted in blocks. */
-export interface SnapshotHoldings {
-  /** images that are its own alone */
-  readonly imagesBytes: number
-  readonly pages: readonly HeldPages[]
-}
-
-/** A file of memory that snapshots may have in common. */
-export interface HeldPages {
-  /** the same in every snapshot that has it */
-  readonly name: string
-  readonly bytes: number
-  /** how many snapshots and environments have it */
-  readonly holders: number
-  /** whether it was written with this one */
-  readonly own: boolean
-}
-
-/** Layers that were made of several, and how an image reads with them. */
-export interface Squashed {
-  /** each lives as long as the snapshot that it belongs to */
-  readonly made: readonly {
-    readonly owner: SnapshotId
-    readonly name: string
-    readonly bytes: number
-  }[]
-  /** the same files with the merged layers in place; null if the image has none of them */
-  rewrite(image: SnapshotImage): SnapshotImage | null
-}
-
-/** What an environment made from a snapshot is to be. */
+/** The environment to make from a snapshot. */
 export interface MaterializeSpec extends Pick<EnvironmentRecord, 'id' | 'limits' | 'net'> {
   readonly snapshot: SnapshotRecord
   readonly identity: Identity
-  /** the instance of the same environment that this one takes over from */
+  /** the life of the same environment that this one takes over from */
   readonly replaces: Instance | null
-  /** a successor goes on with the connections to outside; in a copy they are closed */
+  /** a successor keeps its connections to the outside; a copy has them closed */
   readonly role: 'successor' | 'copy'
 }
 
-/** A copy that is to wait, frozen, before its first instruction. */
-export type PrepareSpec = Omit<MaterializeSpec, 'replaces' | 'role'>
-
-/** The files of an environment, a snapshot or a base; what else it is, only its backend knows. */
+/** The files of an environment, a snapshot or a base. Only its backend knows the rest. */
 export interface View {
   readonly kind: string
 }
 
 export interface ChangesOptions {
-  /** only these paths inside and what is below them */
+  /** only these paths inside and everything below them */
   readonly paths?: readonly string[]
-  /** what was below a deleted directory is counted in it (default), or listed as well */
+  /** whether files below a deleted directory are only counted (default), or also listed */
   readonly deletions?: 'counted' | 'listed'
-  /** `found` (default): a deletion and an addition of the same file are one rename */
+  /** `found` (default): a deletion and an addition of the same file become one rename */
   readonly renames?: 'found' | 'ignored'
 }
 
 export interface CopySpec {
-  /** path inside; a directory comes with all below it */
+  /** path inside; a directory includes everything below it */
   readonly from: string
-  /** path below the directory copied into; empty: that directory, which takes `from`'s entries */
+  /** its name in the archive; if empty, the entries of `from` are at the top */
   readonly to: string
 }
 
-export interface CopyOptions {
-  /** who everything belongs to; `keep`: the ids that it has inside */
-  readonly owner: { readonly uid: number; readonly gid: number } | 'keep'
-}
-
-export interface CopyReport {
-  readonly entries: number
-  readonly bytes: number
-  /** paths inside of devices, sockets and pipes, which mean nothing outside: the first of them */
-  readonly leftOut: readonly string[]
-}
-
-/** Reading files from outside. A running environment may change meanwhile; pause it to be exact. */
+/** Reads files from outside. A running environment may change in the meantime; pause it to be exact. */
 export interface BackendFiles {
   /** an environment as it is now */
   view(id: EnvironmentId, instance: Instance): View
   snapshotView(snapshot: SnapshotRecord): View
-  /** what an environment or snapshot started from, before anything was written inside */
+  /** the files that an environment or snapshot started from, before any writes inside */
   baseView(view: View): View
-  /** what became of the files of `a` in `b`, sorted by path */
+  /** how the files of `b` differ from those of `a`, sorted by path */
   changes(a: View, b: View, options?: ChangesOptions): Promise<FileChange[]>
-  /** a change between the two as a patch; empty for what has no text */
+  /** a change between the two as a patch; empty if it has no text */
   patch(change: FileChange, a: View, b: View): Promise<string>
-  /** a regular file's content; symlinks are not followed */
+  /** the content of a regular file; does not follow symlinks */
   openFile(view: View, path: string): Promise<Readable>
-  /** SHA-256 in hex by path, null for what is no regular file */
+  /** SHA-256 in hex by path; null if it is not a regular file */
   digests(view: View, paths: readonly string[]): Promise<Map<string, string | null>>
-  /** copies into an existing directory of the host, without set-id bits */
-  copyOut(
-    view: View,
-    dir: string,
-    specs: readonly CopySpec[],
-    options: CopyOptions,
-  ): Promise<CopyReport>
+  /**
+   * These paths as a tar archive. Names are bytes, and directories come before their contents. The last
+   * entry is a report; without it the archive is incomplete (native/cell/archive/archive.c).
+   */
+  archive(view: View, specs: readonly CopySpec[]): Readable
 }
 
-/** A mechanism that environments are made with. */
-export interface Backend {
+/** What a backend can do, apart from its facets. */
+export type DeclaredCapability = Exclude<Capability, 'pause' | 'diff' | 'compact' | 'attach'>
+
+/** A way to make environments: a core that every backend has, and facets that some have. */
+export interface Backend extends AsyncDisposable {
   readonly name: BackendName
-  readonly capabilities: Capabilities
-  readonly files: BackendFiles
-  /** makes what is stored reachable, as after a reboot */
-  ready(): Promise<void>
-  /** refuses a source it cannot serve, before anything is made; says where shells start in it */
-  validate(source: Source): Promise<{ workdir: string }>
-  create(spec: CreateSpec): Promise<Instance>
-  /**
-   * Takes files and, in full mode, processes. In full mode the environment is frozen afterwards and
-   * waits for a successor, or for `uncapture`.
-   */
-  capture(
-    id: EnvironmentId,
-    instance: Instance,
-    snapshot: SnapshotId,
-    options: CaptureOptions,
-  ): Promise<CaptureResult>
-  /** undoes a capture, whatever step it ended at */
-  uncapture(id: EnvironmentId, instance: Instance, snapshot: SnapshotId): Promise<void>
-  materialize(spec: MaterializeSpec): Promise<Instance>
-  /** the same, but frozen before its first instruction; it leaves nothing behind if it fails */
-  prepare(spec: PrepareSpec): Promise<Instance>
-  /**
-   * lets a prepared instance run, as `identity` if it was prepared as another; false if there is
-   * none any more, or it has run already
-   */
-  wake(id: EnvironmentId, instance: Instance, identity: Identity | null): Promise<boolean>
-  /** memory that an instance shares with nobody */
-  privateBytes(id: EnvironmentId, instance: Instance): Promise<number>
-  /** ends one instance that another has taken over from */
-  end(id: EnvironmentId, instance: Instance): Promise<void>
-  /** ends every instance of this environment but `keep`, which has the network link again */
-  retire(id: EnvironmentId, keep: Instance | null): Promise<void>
-  /** removes what a snapshot holds */
-  discard(snapshot: SnapshotId): Promise<void>
-  /** flushes a snapshot to disk; says how large its files are */
-  flush(snapshot: SnapshotRecord): Promise<{ filesBytes: number }>
-  /** makes memory that a snapshot has from others its own; the bytes it has then, null if it had none */
-  gatherMemory(snapshot: SnapshotRecord): Promise<number | null>
-  /** removes what gathering replaced, or left unfinished; nobody may be reading it */
-  dropStaleMemory(snapshot: SnapshotId): Promise<void>
-  /** what it has of processes on disk, and with whom */
-  holdings(snapshot: SnapshotRecord): Promise<SnapshotHoldings>
-  /** whether a snapshot has so many layers that some should become one */
-  squashDue(snapshot: SnapshotRecord): 'no' | 'due' | 'overdue'
-  /** makes one layer of several where that is due; nothing that is there changes */
-  squash(snapshot: SnapshotRecord, signal: AbortSignal): Promise<Squashed>
-  /** makes one of all that a snapshot and those it came from hold */
-  compact(snapshot: SnapshotRecord): Promise<Squashed>
-  /** removes merged layers that are in no record, as a killed process leaves them */
-  discardUnrecorded(recorded: ReadonlySet<string>): Promise<void>
-  /** names of the layers of snapshots that a snapshot or an instance is made of */
-  layersOf(record: SnapshotImage | Instance): readonly string[]
-  /** where the agent of this instance listens */
-  address(id: EnvironmentId, instance: Instance): AgentAddress
-  /** replaces what the environment reads of itself in /run/forkpoint/identity.json */
-  identify(id: EnvironmentId, instance: Instance, identity: Identity): Promise<void>
-  isAlive(instance: Instance): boolean
-  inspect(id: EnvironmentId, instance: Instance): Promise<InstanceState>
-  pause(id: EnvironmentId, instance: Instance): Promise<void>
-  resume(id: EnvironmentId, instance: Instance): Promise<void>
-  stats(id: EnvironmentId, instance: Instance): Promise<InstanceStats>
-  /** removes all that is or may be there under this id, also what a killed `create` left */
-  destroy(id: EnvironmentId): Promise<void>
-  /** what is there, for finding what no record knows */
-  remnants(): Promise<readonly Remnant[]>
-  /** puts the walls of this version around what an earlier one started; cheap if they stand */
-  harden(): Promise<void>
-  /** whether it is behind walls of an earlier version, which only a new life takes down */
-  isOutdated(instance: Instance): boolean
-  /** gives back what is held for all environments together, once there is none of them */
-  release(left: 'snapshots' | 'nothing'): Promise<void>
+  readonly declares: readonly DeclaredCapability[]
+  /** probes this machine for what it needs */
   check(): Promise<readonly Check[]>
-  /** ends what it keeps ready; environments go on */
-  close(): void
+  /** refuses an unusable source before anything is made; gets or builds an image, if that is the source */
+  validate(source: Source, signal?: AbortSignal): Promise<ValidSource>
+  create(spec: CreateSpec, signal?: AbortSignal): Promise<Instance>
+  /** a byte stream to the agent, over a socket that the agent bound before other code ran inside */
+  connect(ref: Ref): Promise<Duplex>
+  /** the ids of those that still have processes */
+  alive(refs: readonly Ref[]): Promise<ReadonlySet<EnvironmentId>>
+  inspect(ref: Ref): Promise<InstanceState>
+  /** `head` is the snapshot that it came from, or that was last taken of it */
+  stats(ref: Ref, head: SnapshotId | null): Promise<InstanceStats>
+  /** replaces identity.json, where the environment reads about itself */
+  identify(ref: Ref, identity: Identity): Promise<void>
+  /** captures files and, in full mode, processes */
+  capture(ref: Ref, draft: SnapshotId, options: CaptureOptions): Promise<CaptureResult>
+  /** undoes a capture, whatever step it ended at; without `ref`, only discards what it took */
+  abandon(ref: Ref | null, draft: SnapshotId): Promise<void>
+  materialize(spec: MaterializeSpec): Promise<Instance>
+  /** ends one life after another has taken over from it */
+  end(ref: Ref): Promise<void>
+  /** ends every life of this environment except `keep`, which gets the network link back */
+  retire(id: EnvironmentId, keep: Instance | null): Promise<void>
+  /** removes everything that exists under this id, including what a killed `create` left */
+  destroy(id: EnvironmentId): Promise<void>
+  /** deletes the data of a snapshot */
+  discard(id: SnapshotId): Promise<void>
+  /** everything found on the machine, whether or not there is a record of it */
+  remnants(): Promise<readonly Remnant[]>
+
+  /** the logs of what failed last, newest first */
+  failureLogs?(): FailureLog[]
+
+  readonly pausing?: Pausing
+  readonly attaching?: Attaching
+  readonly files?: BackendFiles
+  readonly spares?: Spares
+  readonly storage?: Storage
+  readonly images?: Images
+  readonly machine?: Machine
+  readonly extras?: Extras
+  readonly withProcesses?: ProcessesVariant
 }
 
-/** Something of an environment that was found on the machine. */
+/** What a tool of the backend wrote when it could not dump or restore processes. */
+export interface FailureLog {
+  readonly name: string
+  readonly doing: 'dump' | 'restore'
+  /** milliseconds since 1970 */
+  readonly at: number
+  readonly path: string
+  readonly text: string
+}
+
+/** Makes one kind of backend. Opening it starts nothing and changes nothing. */
+export interface BackendMaker {
+  /** what it cannot work without, checked before the store is opened */
+  prerequisites?(): readonly Check[]
+  open(context: BackendContext): Backend
+}
+
+/** A trace of an environment that was found on the machine. */
 export interface Remnant {
   readonly id: EnvironmentId
-  /** whether it belongs to this instance of the environment */
+  /** whether it belongs to this life of the environment */
   isPartOf(instance: Instance): boolean
-  /** ends that instance, and no other */
+  /** ends that life, and no other */
   end(): Promise<void>
 }

@@ -1,22 +1,44 @@
 import type { BackendName } from '../model/environment.ts'
-import { UnsupportedError } from '../model/errors.ts'
-import type { Backend, BackendContext } from './backend.ts'
-import { nativeBackend } from './native/native-backend.ts'
+import { InvalidInputError } from '../model/errors.ts'
+import { quote } from '../model/text/quote.ts'
+import type { BackendMaker } from './backend.ts'
+import {
+  dockerMaker,
+  dockerProcessesMaker,
+  podmanCriuMaker,
+  podmanMaker,
+} from './containers/containers-backend.ts'
+import { criuMaker } from './criu/criu-backend.ts'
+import { gvisorMaker } from './gvisor/gvisor-backend.ts'
+import { nativeMaker } from './native/native-backend.ts'
 
-const makers: Partial<Record<BackendName, (context: BackendContext) => Backend>> = {
-  native: nativeBackend,
+/** The backends that an engine can make environments with. */
+export interface Registry {
+  readonly makers: Readonly<Record<BackendName, BackendMaker>>
+  /** used if no backend is named */
+  readonly default: BackendName
 }
 
-/** Those of this version. */
-export const backendNames = Object.keys(makers) as readonly BackendName[]
+/** The backends of this version. */
+export const productRegistry: Registry = {
+  makers: {
+    native: nativeMaker,
+    docker: dockerMaker,
+    'docker-processes': dockerProcessesMaker,
+    podman: podmanMaker,
+    'podman-criu': podmanCriuMaker,
+    gvisor: gvisorMaker,
+    criu: criuMaker,
+  },
+  default: 'native',
+}
 
-/** What an environment is made with that asks for none. */
-export const defaultBackend: BackendName = 'native'
-
-export function openBackend(name: BackendName, context: BackendContext): Backend {
-  const make = makers[name]
-  if (make) return make(context)
-  throw new UnsupportedError('filesystem', `the ${name} backend is not part of this version`, {
-    remedy: `use one of: ${backendNames.join(', ')}`,
+export function makerOf({ makers }: Registry, name: BackendName): BackendMaker {
+  const maker = Object.hasOwn(makers, name) ? makers[name] : undefined
+  if (maker !== undefined) return maker
+  const names = Object.keys(makers)
+  throw new InvalidInputError(`there is no backend ${quote(name)}`, {
+    remedy: `use one of: ${names.join(', ')}`,
+    detail: { backend: name, backends: names },
   })
 }

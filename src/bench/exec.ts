@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
 import { type Environment, Forkpoint } from '../index.ts'
-import { formatDuration } from '../model/quantities.ts'
+import { formatDuration } from '../model/values/quantities.ts'
 import { timed } from './recorder.ts'
 import { median, percentile } from './statistics.ts'
 
@@ -11,7 +11,7 @@ import { median, percentile } from './statistics.ts'
 interface Row {
   readonly what: string
   readonly samplesMs: readonly number[]
-  /** what this project promises; null where it only reports */
+  /** the promise; null if it is only reported */
   readonly promisedMs: number | null
 }
 
@@ -75,7 +75,7 @@ async function crowd(fp: Forkpoint): Promise<Row> {
         const began = performance.now()
         const { stdout } = await env.exec('cat /run/forkpoint/identity.json')
         if (!stdout.includes(env.id))
-          throw new Error(`${env.id} answered as somebody else: ${stdout}`)
+          throw new Error(`${env.id} answered with another identity: ${stdout}`)
         return performance.now() - began
       }),
     )
@@ -88,18 +88,18 @@ async function crowd(fp: Forkpoint): Promise<Row> {
 function show(rows: readonly Row[]): void {
   for (const { what, samplesMs, promisedMs } of rows) {
     const [p50, p95] = [median(samplesMs), percentile(samplesMs, 0.95)]
-    const verdict =
+    const conclusion =
       promisedMs === null ? '' : p50 < promisedMs ? `under ${promisedMs} ms` : 'MISSED'
     console.log(
       `${what.padEnd(46)} p50 ${formatDuration(p50).padStart(8)}   p95 ${formatDuration(p95).padStart(8)}` +
-        `   n ${String(samplesMs.length).padStart(3)}   ${verdict}`,
+        `   n ${String(samplesMs.length).padStart(3)}   ${conclusion}`,
     )
   }
 }
 
 const { values } = parseArgs({ options: { json: { type: 'boolean', default: false } } })
 await using fp = await Forkpoint.open()
-// Kept for the whole run, so that the shared volume is not made anew for every sample.
+// Kept for the whole run, so that the shared volume is not made again for every sample.
 const env = await fp.create({ from: 'host' })
 try {
   const rows = [

@@ -18,7 +18,7 @@ export async function describeMachine(criu: string): Promise<Machine> {
   }
 }
 
-/** What the kernel would give to a program that asked, by /proc/meminfo. */
+/** Memory that is available to a new program, according to /proc/meminfo. */
 export function availableBytes(): number {
   const [, kib] = /^MemAvailable:\s+(\d+) kB/m.exec(readFileSync('/proc/meminfo', 'utf8')) ?? []
   return Number(kib) * 1024
@@ -26,7 +26,7 @@ export function availableBytes(): number {
 
 const settled = { everyMs: 100, bytes: 2 ** 22, tries: 30 }
 
-/** The same once it no longer grows: what ended a moment ago is given back little by little. */
+/** The same, once it no longer grows: the kernel frees the memory of ended processes bit by bit. */
 export async function settledAvailableBytes(): Promise<number> {
   let last = availableBytes()
   for (let tries = 0; tries < settled.tries; tries += 1) {

@@ -5,8 +5,8 @@ export function pids(): string[] {
 }
 
 /**
- * Processes end while they are looked at, and one that has ended has no mounts (EINVAL); whatever
- * else goes wrong must not read as nothing.
+ * Processes end while they are being read, and one that has ended has no mounts (EINVAL). Any other
+ * failure must not look like an empty file.
  */
 export function readOf(pid: string, name: string): string {
   try {

@@ -2,7 +2,7 @@ import type { Series } from './results.ts'
 
 type Subject = Omit<Series, 'samples' | 'unit'>
 
-/** Collects samples by what they are of, in the order in which that was first measured. */
+/** Collects samples by subject, in the order in which each was first measured. */
 export class Recorder {
   readonly #series = new Map<string, Series & { samples: number[] }>()
 
@@ -17,7 +17,7 @@ export class Recorder {
     this.#series.set(key, known)
   }
 
-  /** Runs `work` and notes how long that took. */
+  /** Runs `work` and notes how long it took. */
   async time<T>(subject: Subject, work: () => Promise<T>): Promise<T> {
     const { ms, result } = await timed(work)
     this.add(subject, 'ms', ms)
@@ -31,7 +31,7 @@ export async function timed<T>(work: () => Promise<T>): Promise<{ ms: number; re
   return { ms: performance.now() - began, result }
 }
 
-/** A microsecond is more than a clock on a busy machine can tell. */
+/** To a microsecond: on a busy machine, no clock is more precise. */
 function rounded(value: number): number {
   return Math.round(value * 1000) / 1000
 }

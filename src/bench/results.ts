@@ -1,18 +1,57 @@
-/** What a benchmark run found, as `--json` prints it. */
+/** The results of a benchmark run, as `--json` prints them. */
 
-export const groupNames = ['operations', 'size', 'fanout', 'chain', 'soak'] as const
+export const groupNames = [
+  'operations',
+  'size',
+  'fanout',
+  'chain',
+  'memory',
+  'writing',
+  'pause',
+  'soak',
+  'backends',
+] as const
 export type GroupName = (typeof groupNames)[number]
 
-/** Who did what was measured. */
-export type By = 'forkpoint' | 'criu' | 'podman' | 'docker' | 'copy'
+/** Other tools. */
+export const peerNames = ['criu', 'podman', 'docker', 'copy'] as const
+export type PeerName = (typeof peerNames)[number]
 
-/** Values measured of one and the same thing. */
+/** An engine of Forkpoint: this one, this one on a volume of ext4, or that of another checkout. */
+export type EngineName = 'forkpoint' | 'ext4' | 'before'
+
+/** The backends of Forkpoint, in the order of the tables. */
+export const backendNames = [
+  'native',
+  'docker',
+  'docker-processes',
+  'podman',
+  'podman-criu',
+  'criu',
+  'gvisor',
+] as const
+export type BackendName = (typeof backendNames)[number]
+export type BackendBy = `${BackendName} backend`
+
+/** What was measured. */
+export type By = EngineName | PeerName | BackendBy
+
+/** A backend that was asked for. */
+export interface BackendFacts {
+  readonly backend: BackendName
+  /** what its snapshots hold; empty if it is missing */
+  readonly captured: readonly string[]
+  /** why it is not there, with the remedy; null if it was measured */
+  readonly missing: string | null
+}
+
+/** Samples of one subject. */
 export interface Series {
   readonly by: By
   readonly what: string
   /** the workload */
   readonly on: string
-  /** megabytes held, forks or depth of the chain, where a group varies one of them */
+  /** megabytes held, forks or depth of the chain, if the group varies one of them */
   readonly at?: number
   readonly unit: 'ms' | 'bytes'
   readonly samples: readonly number[]
@@ -23,13 +62,14 @@ export interface Machine {
   readonly cpuModel: string
   readonly memoryBytes: number
   readonly kernel: string
-  /** of the programs that were measured, by name; null where one is missing */
+  /** versions of the programs that were measured, by name; null if one is missing */
   readonly versions: Readonly<Record<string, string | null>>
 }
 
 export type Bound = { readonly atLeast: number } | { readonly below: number }
 
-export interface Verdict {
+/** A promise, and whether this run kept it. */
+export interface PromiseResult {
   readonly what: string
   readonly unit: 'times' | 'bytes' | 'ms' | 'percent'
   readonly promised: Bound
@@ -48,17 +88,21 @@ export interface Results {
   readonly startedAt: string
   readonly tookMs: number
   readonly rounds: number
+  /** the other checkout that took turns with this one, by its commit if it has one */
+  readonly against?: string
   readonly groups: Readonly<Partial<Record<GroupName, readonly Series[]>>>
-  /** workloads and peers that are not here */
+  /** absent unless backends were compared */
+  readonly backends?: readonly BackendFacts[]
+  /** workloads and peers that this machine lacks */
   readonly missing: readonly Missing[]
-  /** what went wrong; the rest was measured all the same */
+  /** what failed; the rest was still measured */
   readonly failed: readonly Missing[]
-  readonly promises: readonly Verdict[]
+  readonly promises: readonly PromiseResult[]
 }
 
-type Sought = Pick<Series, 'by' | 'what' | 'on'> & { readonly at?: number }
+type Sought = Pick<Series, 'by' | 'what' | 'on'> & { readonly at?: number | undefined }
 
-/** The samples of one thing; none if it was not measured. */
+/** The samples of one subject; empty if it was not measured. */
 export function samplesOf(series: readonly Series[] = [], sought: Sought): readonly number[] {
   const found = series.find(
     ({ by, what, on, at }) =>

@@ -1,11 +1,11 @@
 import type { Writable } from 'node:stream'
 import type { Command } from 'commander'
+import { readGlobals } from './arguments/globals.ts'
 import { Context } from './context.ts'
-import { readGlobals } from './globals.ts'
 
 export type Screen = Writable & { readonly isTTY?: boolean; readonly columns?: number }
 
-/** How wide it is; undefined if it is no terminal, or one that does not say. */
+/** Columns; undefined if it is not a terminal, or if it does not report them. */
 export function columnsOf({ columns }: Screen): number | undefined {
   return columns === 0 ? undefined : columns
 }
@@ -18,13 +18,16 @@ export interface Streams {
 /** One command line from start to end: where it writes, and how it ended. */
 export class Cli {
   readonly streams: Streams
-  /** of a command that did not fail; only those that pass another program's on set it */
+  /** every word of the command line */
+  readonly argv: readonly string[]
+  /** of a command that did not fail; 0 unless it sets another one with `endWith` */
   exitCode = 0
-  /** whether the one document of `--json` is already out */
-  documentIsOut = false
+  /** whether the one document of `--json` has been written */
+  hasWrittenDocument = false
 
-  constructor(streams: Streams) {
+  constructor(streams: Streams, argv: readonly string[] = []) {
     this.streams = streams
+    this.argv = argv
   }
 
   /** What every verb's action calls. */
@@ -33,7 +36,7 @@ export class Cli {
     try {
       await work(context)
     } finally {
-      await context.tellWarnings()
+      await context.reportWarnings()
     }
   }
 }

@@ -1,17 +1,17 @@
 import type { Forkpoint, OpenOptions } from '../index.ts'
+import { type Globals, openOptions } from './arguments/globals.ts'
 import type { Cli, Streams } from './cli.ts'
-import { type Globals, openOptions } from './globals.ts'
 import { renderError } from './render/error.ts'
-import { withProgress } from './render/progress.ts'
-import { type Style, styleFor } from './render/style.ts'
+import { withProgress } from './render/layout/progress.ts'
+import { type Style, styleFor } from './render/layout/style.ts'
 import { say, write, writeJson } from './write.ts'
 
-/** What a command has to say, to a program and to a person. */
+/** The result of a command, for a program and for a person. */
 export interface Report {
   readonly json: unknown
   /** without the last line end; nothing is printed if it is empty */
   readonly text: (style: Style) => string
-  /** in place of the text where a file or another program takes it, and every byte counts */
+  /** replaces the text if the output is a file or a pipe, where every byte counts */
   readonly exact?: string | undefined
 }
 
@@ -34,24 +34,32 @@ export class Context {
     return openOptions(this.globals)
   }
 
-  /** Loads the engine only now: help, completion and configuration do without. */
+  /** Uses a daemon if there is one. Otherwise loads the engine, but only now: few commands need it. */
   async open(): Promise<Forkpoint> {
+    const { chosenHost } = await import('./hosts/chosen-host.ts')
+    const host = await chosenHost(this.globals)
+    if (host !== null) {
+      const { address, ...options } = host
+      const { connect } = await import('../client/connect.ts')
+      return await connect(address, options)
+    }
     const { Forkpoint } = await import('../index.ts')
-    // A command ends before it could use what it prepared.
+    // A command ends before it could use its own spares.
     this.#opened = await Forkpoint.open({ ...this.openOptions, spares: 'borrowed' })
     return this.#opened
   }
 
-  /** Says what went wrong beside what was asked for. */
-  async tellWarnings(): Promise<void> {
-    for (const warning of this.#opened?.warnings() ?? []) await this.tell(warning)
+  /** Reports problems of the engine in this process that have nothing to do with the command itself. */
+  async reportWarnings(): Promise<void> {
+    const warnings = (await this.#opened?.warnings()) ?? []
+    for (const warning of warnings) await this.report(warning)
   }
 
   /** Prints the result; once, so that `--json` is one document. */
   async show(report: Report): Promise<void> {
     const { stdout } = this.streams
     if (this.globals.json) {
-      this.#cli.documentIsOut = true
+      this.#cli.hasWrittenDocument = true
       return await writeJson(stdout, report.json)
     }
     if (report.exact !== undefined && stdout.isTTY !== true) {
@@ -61,13 +69,13 @@ export class Context {
     if (text !== '') await say(stdout, `${text}\n`)
   }
 
-  /** Says what failed beside what was done; the result is shown all the same. */
-  async tell(error: unknown): Promise<void> {
+  /** Reports a partial failure; the result is still shown. */
+  async report(error: unknown): Promise<void> {
     const { stderr } = this.streams
     await say(stderr, `${renderError(error, styleFor(stderr, this.globals))}\n`)
   }
 
-  /** Says what takes so long, to a person who waits for it. */
+  /** Shows progress to a person who waits. */
   wait<T>(doing: string, work: (say: (doing: string) => void) => Promise<T>): Promise<T> {
     return withProgress(this.streams.stderr, doing, work)
   }

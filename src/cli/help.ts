@@ -4,7 +4,9 @@ export const envArgument = 'id, unique beginning of an id, or name'
 export const snapshotArgument = 'id, unique beginning of an id, or name of a snapshot'
 export const branchArgument = 'environment or snapshot, by id, unique beginning of an id, or name'
 
-/** Examples after the options: the command line, and what it is good for. */
+export const forceHelp = 'even if its last snapshot cannot be restored'
+
+/** Examples after the options: the command line, and what it does. */
 export function addExamples(command: Command, examples: readonly [line: string, why: string][]) {
   const lines = examples.map(([line, why]) => `  # ${why}\n  $ ${line}`)
   return command.addHelpText('after', `\nExamples:\n${lines.join('\n\n')}`)

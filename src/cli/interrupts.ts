@@ -3,7 +3,7 @@ import { constants } from 'node:os'
 const caught = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 type Caught = (typeof caught)[number]
 
-/** The user, or the system, wanted this command to end. */
+/** The user or the system ended this command. */
 export class Interrupted extends Error {
   readonly exitCode: number
 
@@ -13,17 +13,17 @@ export class Interrupted extends Error {
   }
 }
 
-/** As shells have it. */
+/** As shells report it. */
 export function signalExitCode(signal: NodeJS.Signals): number {
   return 128 + constants.signals[signal]
 }
 
-/** For what runs to be ended in order; then the process ends without it. */
+/** How long running work may take to end cleanly before the process ends anyway. */
 const patienceMs = 20_000
 
 /**
- * Turns the first signal into an abort, so that what runs can be ended in order. What is not ended by
- * then is cut off, as a second signal does at once: the next command puts right what that leaves.
+ * Turns the first signal into an abort, so that running work ends cleanly. If that takes too long, or a
+ * second signal arrives, the process just ends, and the next command recovers what it left.
  */
 export class Interrupts implements Disposable {
   readonly #controller = new AbortController()
@@ -37,8 +37,8 @@ export class Interrupts implements Disposable {
     return this.#controller.signal
   }
 
-  /** Resolves, never rejects, when a signal came. */
-  get came(): Promise<void> {
+  /** Resolves when a signal arrives; never rejects. */
+  get arrived(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
     if (this.signal.aborted) resolve()
     this.signal.addEventListener('abort', () => resolve(), { once: true })

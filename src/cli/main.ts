@@ -1,8 +1,11 @@
-import { crash } from './crash.ts'
-import { run } from './run.ts'
+import { quickExec } from './quick/quick-exec.ts'
 
-process.on('uncaughtException', crash)
 // No await at the top: the command line is bundled as CommonJS, which starts faster.
-void run(process.argv.slice(2)).then((exitCode) => {
-  process.exitCode = exitCode
+void quickExec(process.argv.slice(2)).then(async (ending) => {
+  if (typeof ending === 'number') {
+    process.exitCode = ending
+    return
+  }
+  const { main, reportLate } = await import('./whole.ts')
+  process.exitCode = await (ending === null ? main() : reportLate(ending))
 })

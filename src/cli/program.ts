@@ -1,11 +1,11 @@
 import { Command } from 'commander'
+import { version } from '../model/values/version.ts'
+import { addGlobals } from './arguments/globals.ts'
+import { verbs } from './arguments/verbs.ts'
 import type { Cli } from './cli.ts'
-import { addGlobals } from './globals.ts'
-import { styledLines } from './render/text.ts'
-import { verbs } from './verbs.ts'
-import { version } from './version.ts'
+import { styledLines } from './render/layout/text.ts'
 
-/** Every verb that the command line mentions: the one it runs, seldom another. */
+/** Every verb on the command line: the one it runs, and rarely another. */
 export function mentionedVerbs(argv: readonly string[]): string[] {
   const end = argv.indexOf('--')
   const own = end === -1 ? argv : argv.slice(0, end)
@@ -27,7 +27,7 @@ export async function loadVerbs(
   return loaded
 }
 
-/** The program; a verb that is not loaded is only a line of the help. */
+/** The program; a verb that is not loaded is only a line in the help. */
 export function buildProgram(cli: Cli, loaded: ReadonlyMap<string, Command>): Command {
   const { stdout, stderr } = cli.streams
   const program = new Command('forkpoint')
@@ -35,7 +35,7 @@ export function buildProgram(cli: Cli, loaded: ReadonlyMap<string, Command>): Co
     .usage('[options] VERB …')
     .commandsGroup('Verbs:')
     .version(version, '-V, --version', 'show the version')
-    // Words after the verb are the verb's: without this, `--` would be lost on the way to it.
+    // Words after the verb belong to the verb: without this, `--` would be lost on the way to it.
     .enablePositionalOptions()
     .exitOverride()
     .configureOutput({
@@ -50,8 +50,10 @@ export function buildProgram(cli: Cli, loaded: ReadonlyMap<string, Command>): Co
   addGlobals(program)
   for (const [name, verb] of verbs) {
     const command = loaded.get(name) ?? new Command(name).summary(verb.summary)
-    command.copyInheritedSettings(program)
-    addGlobals(command)
+    for (const each of [command, ...command.commands]) {
+      each.copyInheritedSettings(program)
+      addGlobals(each)
+    }
     program.addCommand(command, { hidden: verb.hidden ?? false })
   }
   return program

@@ -1,12 +1,12 @@
 import { exitCodeOf, toJson } from '../model/errors.ts'
+import type { ColorMode } from './arguments/globals.ts'
 import type { Cli } from './cli.ts'
-import type { ColorMode } from './globals.ts'
 import { Interrupted, signalExitCode } from './interrupts.ts'
 import { renderError, stackOf } from './render/error.ts'
-import { styleFor } from './render/style.ts'
+import { styleFor } from './render/layout/style.ts'
 import { isClosedPipe, say, writeJson } from './write.ts'
 
-/** Says what went wrong, where it was asked to; resolves to the exit code. */
+/** Reports the failure as text or JSON; resolves to the exit code. */
 export async function reportFailure(
   cli: Cli,
   error: unknown,
@@ -16,8 +16,8 @@ export async function reportFailure(
   if (isClosedPipe(error)) return signalExitCode('SIGPIPE')
   const { stdout, stderr } = cli.streams
   try {
-    // The command line may be what is wrong, so it is not parsed for this.
-    if (ownArguments(argv).includes('--json') && !cli.documentIsOut) {
+    // The command line itself may be wrong, so we do not parse it for this.
+    if (ownArguments(argv).includes('--json') && !cli.hasWrittenDocument) {
       await writeJson(stdout, { error: toJson(error) })
     } else {
       const color = colorOf(argv)
@@ -26,7 +26,7 @@ export async function reportFailure(
     }
     if (process.env.FORKPOINT_DEBUG) await say(stderr, `${stackOf(error)}\n`)
   } catch {
-    // Where it would have to be said, nothing can be written; the exit code still tells.
+    // The output cannot be written; the exit code still reports the failure.
   }
   return exitCodeOf(error)
 }

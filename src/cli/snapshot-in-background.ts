@@ -8,8 +8,8 @@ import { BackendError } from '../model/errors.ts'
 const lookEveryMs = 10
 
 /**
- * Has another process take the snapshot that this command line asks for; resolves as soon as that
- * process has begun, while the snapshot is still being written.
+ * Starts another process that takes the snapshot. Resolves as soon as that process has begun, while the
+ * snapshot is still being written.
  */
 export async function snapshotInBackground(
   forkpoint: Forkpoint,
@@ -17,23 +17,24 @@ export async function snapshotInBackground(
 ): Promise<SnapshotInfo> {
   const since = Date.now()
   const child = sameWithout('--no-wait')
-  const ended = { yet: false }
-  const end = outcome(child).finally(() => {
-    ended.yet = true
+  const state = { ended: false }
+  const failure = failureOf(child).finally(() => {
+    state.ended = true
   })
   for (;;) {
-    const isOver = ended.yet
+    // Read before the look: the snapshot may have begun between the two.
+    const hadEnded = state.ended
     const begun = await takenBy(child, forkpoint, environment, since)
     if (begun !== undefined) {
       leave(child)
-      return begun.info
+      return begun.lastInfo
     }
-    if (isOver) throw await end
+    if (hadEnded) throw await failure
     await sleep(lookEveryMs)
   }
 }
 
-/** Others may take snapshots of the same environment at this moment. */
+/** Other processes may be taking snapshots of the same environment. */
 async function takenBy(
   { pid }: ChildProcess,
   forkpoint: Forkpoint,
@@ -55,12 +56,12 @@ function sameWithout(flag: string): ChildProcess {
   })
 }
 
-/** What went wrong, in that process's own words. */
-async function outcome(child: ChildProcess): Promise<Error> {
+/** What went wrong, as that process reported it. */
+async function failureOf(child: ChildProcess): Promise<Error> {
   const [said] = await Promise.all([child.stdout ? text(child.stdout) : '', once(child, 'exit')])
-  const message = /"message": "(.*)"/.exec(said)?.[1] ?? 'it said nothing'
+  const message = /"message": "(.*)"/.exec(said)?.[1] ?? 'no reason given'
   return new BackendError(`the snapshot could not be taken: ${message}`, {
-    remedy: 'without --no-wait you see more',
+    remedy: 'run it without --no-wait to see the whole error',
   })
 }
 

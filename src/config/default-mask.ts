@@ -1,4 +1,4 @@
-/** Credentials and histories that are found in the home directory of a person. */
+/** Credentials and histories in a person's home directory. */
 const inHomes = [
   // keys and password stores
   '.ssh',
@@ -85,7 +85,7 @@ const ofTheMachine = [
   '/var/lib/incus',
   '/var/lib/machines',
   '/var/lib/libvirt',
-  // memory of the machine and its processes; swap that is in use is found by the backend
+  // memory of the machine and its processes; the backend finds swap that is in use
   '/swapfile',
   '/swap.img',
   '/var/crash',
@@ -94,12 +94,13 @@ const ofTheMachine = [
   '/etc/credstore',
   '/etc/credstore.encrypted',
   '/etc/krb5.keytab',
-  // the default store; others, and the one in use, are found by the backend
+  // the default home; the backend finds others, and the one in use
   '/var/lib/forkpoint',
+  '/var/lib/forkpoint-runtime',
 ]
 
 /**
- * What an environment made from the host's own root does not get to see. `*` stays within one path
+ * Paths that are hidden in environments made from the root of the host. `*` stays within one path
  * component; a directory hides everything below it.
  */
 export const defaultMask: readonly string[] = [

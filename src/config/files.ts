@@ -1,13 +1,13 @@
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { isDeeperThan } from '../model/depth.ts'
 import { InvalidInputError, NotFoundError } from '../model/errors.ts'
-import { quote } from '../model/quote.ts'
+import { isDeeperThan } from '../model/files/depth.ts'
+import { quote } from '../model/text/quote.ts'
 import { readConfig } from './read-config.ts'
 
 export type Variables = Readonly<Record<string, string | undefined>>
 
-/** A configuration file as it was found; `content` is not checked yet. */
+/** A configuration file; its content is not checked yet. */
 export interface ConfigFile {
   readonly path: string
   readonly content: unknown
@@ -20,7 +20,7 @@ export interface ConfigLocations {
   readonly system?: string | undefined
 }
 
-/** The files that exist, the one that wins first. Only a file asked for by name must exist. */
+/** The files that exist, in order of precedence. Only an explicitly named file must exist. */
 export function readConfigFiles(locations: ConfigLocations): ConfigFile[] {
   const { env, system = '/etc/forkpoint/config.json' } = locations
   const named = env.FORKPOINT_CONFIG || undefined
@@ -33,13 +33,14 @@ export function readConfigFiles(locations: ConfigLocations): ConfigFile[] {
   return files.filter((file) => file !== undefined)
 }
 
-function userConfigDir(env: Variables): string {
-  // The XDG specification has a relative XDG_CONFIG_HOME ignored.
+/** Where a user keeps configuration. */
+export function userConfigDir(env: Variables): string {
+  // The XDG specification says to ignore a relative XDG_CONFIG_HOME.
   if (env.XDG_CONFIG_HOME?.startsWith('/')) return env.XDG_CONFIG_HOME
   return join(env.HOME || homedir(), '.config')
 }
 
-// A user who may not look into the place of an optional file, as after `setpriv`, has none there.
+// If the user may not look there, as after `setpriv`, an optional file counts as missing.
 const missing = new Set(['ENOENT', 'ENOTDIR', 'EACCES'])
 
 function requireFile(named: unknown, env: Variables): ConfigFile {
@@ -56,8 +57,8 @@ function requireFile(named: unknown, env: Variables): ConfigFile {
   })
 }
 
-/** Settings lie two deep. */
-const deepest = 8
+/** Settings are nested two levels deep. */
+const maxDepth = 8
 
 function readFile(
   path: string,
@@ -77,8 +78,8 @@ function readFile(
     })
   }
   const content = parseJson(path, text)
-  if (!isDeeperThan(deepest, content)) return { path, content }
-  throw new InvalidInputError(`${path}: its objects lie more than ${deepest} deep in each other`, {
+  if (!isDeeperThan(maxDepth, content)) return { path, content }
+  throw new InvalidInputError(`${path}: its objects are nested more than ${maxDepth} levels deep`, {
     remedy: 'write settings as {"limits": {"memory": "2g"}}',
   })
 }
@@ -88,7 +89,7 @@ function parseJson(path: string, text: string): unknown {
     return JSON.parse(text)
   } catch (error) {
     throw new InvalidInputError(`${path}: not JSON: ${(error as Error).message}`, {
-      remedy: 'write one JSON object, without comments and trailing commas',
+      remedy: 'write one JSON object, without comments or trailing commas',
       cause: error,
     })
   }

@@ -1,10 +1,10 @@
 import { totalmem } from 'node:os'
-import type { HostFacts } from './load-settings.ts'
+import type { HostFacts } from './schema.ts'
 
-/** What defaults depend on, measured on this machine. */
+/** Facts about this machine that defaults depend on. */
 export function hostFacts(): HostFacts {
-  // Inside a container or a systemd slice less may be allowed than the machine has. Without a
-  // constraint Node reports 0 or a number far beyond the memory there is.
+  // A container or a systemd slice may allow less memory than the machine has. Without a
+  // constraint Node reports 0, or a number far beyond the machine's memory.
   const constrained = process.constrainedMemory()
   const total = totalmem()
   return { memoryBytes: constrained > 0 ? Math.min(constrained, total) : total }

@@ -1,10 +1,10 @@
-import { closest } from '../model/closest.ts'
 import { InvalidInputError } from '../model/errors.ts'
-import { quote } from '../model/quote.ts'
+import { closest } from '../model/text/closest.ts'
+import { quote } from '../model/text/quote.ts'
 import type { ConfigFile, Variables } from './files.ts'
 import { isSettingKey, type SettingKey, settingKeys, variableOf } from './schema.ts'
 
-/** A value somebody gave, not checked yet, and where. */
+/** A value that is not checked yet, and where it was given. */
 export interface Given {
   readonly value: unknown
   readonly origin: 'flag' | 'env' | 'file'
@@ -22,14 +22,14 @@ const shorthands = new Map<string, SettingKey>([['spares', 'spares.count']])
 export function layerOfFlags(flags: Flags): Layer {
   const layer = new Map<SettingKey, Given>()
   for (const [key, value] of Object.entries(flags)) {
-    // Command line parsers hand over every option, the ones that were not given as undefined.
+    // Command line parsers pass every option, as undefined if it was not given.
     if (value === undefined) continue
     layer.set(requireKey(key, 'flag'), { value, origin: 'flag' })
   }
   return layer
 }
 
-/** An empty variable counts as not set. Variables that are no setting are left to their owners. */
+/** An empty variable counts as not set. Variables that are not settings are ignored. */
 export function layerOfVariables(env: Variables): Layer {
   const layer = new Map<SettingKey, Given>()
   for (const key of settingKeys) {

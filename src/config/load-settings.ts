@@ -1,7 +1,7 @@
-import { closest } from '../model/closest.ts'
 import { InvalidInputError } from '../model/errors.ts'
-import { quote } from '../model/quote.ts'
-import type { Settings } from '../model/settings.ts'
+import type { NativeSettings, Settings } from '../model/settings.ts'
+import { closest } from '../model/text/closest.ts'
+import { quote } from '../model/text/quote.ts'
 import { type ConfigFile, readConfigFiles, type Variables } from './files.ts'
 import {
   type Flags,
@@ -11,7 +11,7 @@ import {
   layerOfFlags,
   layerOfVariables,
 } from './layers.ts'
-import { type DefaultInputs, type Setting, type SettingKey, schema, type Values } from './schema.ts'
+import { type HostFacts, type Setting, type SettingKey, schema, type Values } from './schema.ts'
 import type { ValueType } from './values.ts'
 
 export interface Origin {
@@ -23,19 +23,17 @@ export interface Origin {
 
 export interface LoadedSettings {
   readonly settings: Settings
-  /** every setting, where its value comes from */
+  /** where the value of each setting comes from */
   readonly origins: Readonly<Record<SettingKey, Origin>>
 }
-
-export type HostFacts = Pick<DefaultInputs, 'memoryBytes'>
 
 export interface SettingsInputs {
   readonly flags?: Flags
   readonly env: Variables
   readonly facts: HostFacts
-  /** what `--config` named */
+  /** the file named by `--config` */
   readonly configPath?: string | undefined
-  /** the machine-wide file, unless it is /etc/forkpoint/config.json */
+  /** the machine-wide file, if it is not /etc/forkpoint/config.json */
   readonly systemPath?: string | undefined
 }
 
@@ -45,7 +43,7 @@ export function loadSettings(inputs: SettingsInputs): LoadedSettings {
   return resolveSettings({ ...inputs, files: readConfigFiles({ explicit, env, system }) })
 }
 
-/** The same on files that were already read, the one that wins first. */
+/** The same, for files that have been read already, in order of precedence. */
 export function resolveSettings(
   inputs: Pick<SettingsInputs, 'flags' | 'env' | 'facts'> & { files: readonly ConfigFile[] },
 ): LoadedSettings {
@@ -54,26 +52,25 @@ export function resolveSettings(
     layerOfVariables(inputs.env),
     ...inputs.files.map(layerOfFile),
   ]
-  // Also a value that a stronger layer hides is checked: it would be a surprise later.
+  // Values that a stronger layer overrides are checked, too, so that they cause no surprise later.
   for (const layer of layers) for (const [key, given] of layer) checked(key, given)
 
   const origins: Partial<Record<SettingKey, Origin>> = {}
-  const pick = <K extends SettingKey>(key: K, home: string): Values[K] => {
-    const origin = originOf(key, layers, { ...inputs.facts, home })
+  const pick = <K extends SettingKey>(key: K): Values[K] => {
+    const origin = originOf(key, layers, inputs.facts)
     origins[key] = origin
     return origin.value as Values[K]
   }
-  const home = pick('home', '')
-  const settings = assemble((key) => pick(key, home))
+  const settings = assemble(pick)
   return { settings, origins: origins as Record<SettingKey, Origin> }
 }
 
-function originOf(key: SettingKey, layers: readonly Layer[], inputs: DefaultInputs): Origin {
+function originOf(key: SettingKey, layers: readonly Layer[], facts: HostFacts): Origin {
   for (const layer of layers) {
     const given = layer.get(key)
     if (given !== undefined) return { ...given, value: checked(key, given) }
   }
-  return { value: schema[key].default(inputs), origin: 'default' }
+  return { value: schema[key].default(facts), origin: 'default' }
 }
 
 function checked(key: SettingKey, given: Given): unknown {
@@ -82,17 +79,17 @@ function checked(key: SettingKey, given: Given): unknown {
   if (result?.success) return result.data
   const where = given.where ?? `flag ${key}`
   const subject = given.origin === 'file' ? `${where}: ${key}` : where
-  throw new InvalidInputError(`${subject}: not acceptable: ${quote(given.value)}`, {
+  throw new InvalidInputError(`${subject}: invalid value: ${quote(given.value)}`, {
     remedy: `${key} accepts ${accepts}`,
     detail: { key, origin: given.origin, where },
   })
 }
 
-/** Null of a value that cannot even be looked at, such as a promise or an object that throws. */
 function parse(type: ValueType<unknown>, value: unknown) {
   try {
     return type.safeParse(value)
   } catch {
+    // The value cannot even be read, such as an object with a getter that throws: it is invalid.
     return null
   }
 }
@@ -101,6 +98,10 @@ function assemble(pick: <K extends SettingKey>(key: K) => Values[K]): Settings {
   const memoryBytes = pick('limits.memory')
   const cpus = pick('limits.cpus')
   const pids = pick('limits.pids')
+  const diskBytes = pick('limits.disk')
+  const ioReadBytes = pick('limits.ioRead')
+  const ioWriteBytes = pick('limits.ioWrite')
+  const netBytes = pick('limits.netRate')
   return {
     home: pick('home'),
     runtime: pick('runtime'),
@@ -108,30 +109,57 @@ function assemble(pick: <K extends SettingKey>(key: K) => Values[K]): Settings {
       ...(memoryBytes !== null && { memoryBytes }),
       ...(cpus !== null && { cpus }),
       ...(pids !== null && { pids }),
+      ...(diskBytes !== null && { diskBytes }),
+      ...(ioReadBytes !== null && { ioReadBytes }),
+      ...(ioWriteBytes !== null && { ioWriteBytes }),
+      ...(netBytes !== null && { netBytes }),
     },
-    net: { mode: pick('net.mode'), pool: pick('net.pool') },
+    net: { mode: pick('net.mode') },
     memory: pick('memory'),
-    mask: effectiveMask(pick('mask'), pick('mask.add'), pick('mask.remove')),
-    volume: { sizeBytes: pick('volume.size') },
-    ids: idRange(pick('ids.base'), pick('ids.count')),
+    wake: pick('wake'),
     exec: { timeoutMs: pick('exec.timeout') },
     shell: { program: pick('shell.program') },
     spares: { count: pick('spares.count'), memoryBytes: pick('spares.memory') },
-    noNewPrivs: pick('noNewPrivs'),
-    criu: pick('criu'),
+    admission: {
+      environments: pick('admission.environments'),
+      memoryBytes: pick('admission.memory'),
+      branchOperations: pick('admission.branchOperations'),
+      diskBytes: pick('admission.disk'),
+      each: {
+        environments: pick('admission.each.environments'),
+        memoryBytes: pick('admission.each.memory'),
+      },
+    },
+    log: pick('log'),
     color: pick('color'),
+    native: assembleNative(pick),
+    docker: { socket: pick('docker.socket'), processes: pick('docker.processes') },
+    podman: { socket: pick('podman.socket'), exportDir: pick('podman.exportDir') },
+    gvisor: { runsc: pick('gvisor.runsc'), root: pick('gvisor.root') },
   }
 }
 
-function idRange(base: number, count: number): Settings['ids'] {
-  // The kernel's ids are 32 bits wide, and the last one means "no id".
-  if (base + count <= 2 ** 32 - 1) return { base, count }
-  throw new InvalidInputError(`ids.base ${base} and ids.count ${count} exceed the ids there are`, {
-    remedy: 'keep their sum below 4294967296',
-  })
+function assembleNative(pick: <K extends SettingKey>(key: K) => Values[K]): NativeSettings {
+  return {
+    net: { pool: pick('net.pool') },
+    mask: effectiveMask(pick('mask'), pick('mask.add'), pick('mask.remove')),
+    volume: { kind: pick('volume'), sizeBytes: pick('volume.size') },
+    tracking: pick('memory.tracking'),
+    ids: idRange(pick('ids.base'), pick('ids.count')),
+    noNewPrivs: pick('noNewPrivs'),
+    images: { tool: pick('images.tool') },
+    criu: pick('criu'),
+  }
 }
 
-/** Removing what is not there is refused: the user believes something is visible that is not. */
+function idRange(base: number, count: number): NativeSettings['ids'] {
+  // The kernel's ids are 32 bits wide, and the last one means "no id".
+  if (base + count <= 2 ** 32 - 1) return { base, count }
+  const message = `ids.base ${base} and ids.count ${count} exceed the largest possible id`
+  throw new InvalidInputError(message, { remedy: 'keep their sum below 4294967296' })
+}
+
+/** Refuses to remove a missing entry: the user would think that something hidden is visible. */
 function effectiveMask(
   base: readonly string[],
   add: readonly string[],
@@ -141,11 +169,11 @@ function effectiveMask(
   for (const pattern of remove) {
     if (mask.delete(pattern)) continue
     const meant = closest(pattern, mask)
-    throw new InvalidInputError(`mask.remove: ${quote(pattern)} is no entry of the mask`, {
+    throw new InvalidInputError(`mask.remove: ${quote(pattern)} is not in the mask`, {
       remedy:
         meant.length > 0
-          ? `name an entry as it stands in the mask, perhaps ${meant.join(' or ')}`
-          : 'name an entry as it stands in the mask',
+          ? `name an entry exactly as \`forkpoint config mask\` shows it, perhaps ${meant.join(' or ')}`
+          : 'name an entry exactly as `forkpoint config mask` shows it',
     })
   }
   return [...mask]

@@ -1,14 +1,14 @@
 import { posix } from 'node:path'
 // The full zod costs every command 12 to 30 ms at start, this one 3 (measured, bundled).
 import * as z from 'zod/mini'
-import { parseCidr } from '../model/cidr.ts'
 import { InvalidInputError } from '../model/errors.ts'
+import { parseCidr } from '../model/values/cidr.ts'
 
-// Values arrive as text from flags and variables and as JSON from files; each type reads both.
-// What was wrong is said by the setting's `accepts`, so the types carry no messages.
+// Values come as text from flags and variables, and as JSON from files; each type reads both.
+// `accepts` of the setting explains what is valid, so the types have no messages.
 export type ValueType<T> = z.ZodMiniType<T, unknown>
 
-/** A value that one of the model's parsers reads. */
+/** A value that a parser of the model reads. */
 export function parsed<T>(parse: (value: string | number) => T): ValueType<T> {
   const read = z.transform((value: string | number, context) => {
     try {
@@ -22,7 +22,7 @@ export function parsed<T>(parse: (value: string | number) => T): ValueType<T> {
   return z.pipe(z.union([z.string(), z.number()]), read) as ValueType<T>
 }
 
-/** The same, or `word` (in JSON also null) for the absence of a value. */
+/** A value of this type, or `word` (in JSON also null) for none. */
 export function orNone<T>(word: string, type: ValueType<T>): ValueType<T | null> {
   const worded = z.transform((value) => (value === word ? null : value))
   return z.pipe(worded, z.union([z.null(), type]))
@@ -33,7 +33,7 @@ export const absolutePath: ValueType<string> = z.pipe(
   z.transform((path) => posix.resolve(path)),
 )
 
-/** What the kernel shows there is no place to keep anything. */
+/** File systems of the kernel, where nothing can be stored. */
 const kernelPlaces = /^\/(proc|sys|dev)(\/|$)/
 
 export const storagePath: ValueType<string> = absolutePath.check(
@@ -74,12 +74,12 @@ function splitList(text: string): string[] {
     .filter((part) => part !== '')
 }
 
-/** The kernel takes a path of 4,095 bytes. */
+/** The kernel accepts paths of up to 4,095 bytes. */
 function isShort(path: string): boolean {
   return Buffer.byteLength(path) <= 4095
 }
 
 function isOneLine(text: string): boolean {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern looks for them
   return !/[\u0000-\u001f\u007f]/.test(text)
 }

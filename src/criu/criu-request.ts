@@ -1,4 +1,4 @@
-import { make, schema } from './images/schema.ts'
+import { make, schema } from './images/format/schema.ts'
 import { pagesInside } from './memory/pages-files.ts'
 
 /** The fields of CRIU's RPC messages that Forkpoint uses, numbered as in CRIU 4.2. */
@@ -20,6 +20,7 @@ const options = schema({
   external: [37, 'string', 'repeated'],
   emptyNs: [38, 'uint32'],
   freezeCgroup: [44, 'string', 'optional'],
+  configFile: [51, 'string'],
   networkLock: [64, 'uint32', 'optional'],
   imagesDir: [68, 'string'],
 })
@@ -28,22 +29,30 @@ const types = { dump: 1, restore: 2 } as const
 const ignoreCgroups = 0
 const skipNetworkLock = 3
 const cloneNewNet = 0x40000000
-/** Where `cell worker` shows CRIU the mounts it made, and the directory for its log. */
+/** Where CRIU finds the mounts that `cell worker` made, and the descriptor of its log directory. */
 const stage = '/stage'
 const workDirectory = 100
 
-/** The mounts that are ours to provide, by the name CRIU's images know them. */
+/** The mounts that we provide, by their names in CRIU's images. */
 const externalMounts = {
-  ...{ root: '/', dev: '/dev', run: '/run/forkpoint' },
+  root: '/',
+  dev: '/dev',
+  run: '/run/forkpoint',
   pages: pagesInside,
 } as const
 
 const common = {
-  ...{ imagesDirFd: -1, logLevel: 1, manageCgroupsMode: ignoreCgroups, emptyNs: cloneNewNet },
-  ...{ fileLocks: true, tcpEstablished: true, linkRemap: true },
+  imagesDirFd: -1,
+  configFile: '/tmp/criu.conf',
+  logLevel: 1,
+  manageCgroupsMode: ignoreCgroups,
+  emptyNs: cloneNewNet,
+  fileLocks: true,
+  tcpEstablished: true,
+  linkRemap: true,
 }
 
-/** `cgroup` is frozen and stays so. */
+/** `cgroup` is frozen and stays frozen. */
 export function dumpRequest(dump: {
   readonly pid: number
   readonly images: string
@@ -52,8 +61,13 @@ export function dumpRequest(dump: {
   const mounts = Object.entries(externalMounts).map(([name, at]) => `mnt[${at}]:${name}`)
   const opts = make(options, {
     ...common,
-    ...{ pid: dump.pid, imagesDir: dump.images, logFile: 'dump.log', leaveRunning: true },
-    ...{ freezeCgroup: dump.cgroup, ghostLimit: 64 * 1024 ** 2, networkLock: skipNetworkLock },
+    pid: dump.pid,
+    imagesDir: dump.images,
+    logFile: 'dump.log',
+    leaveRunning: true,
+    freezeCgroup: dump.cgroup,
+    ghostLimit: 64 * 1024 ** 2,
+    networkLock: skipNetworkLock,
     external: mounts,
   })
   return make(request, { type: types.dump, opts })
@@ -62,8 +76,11 @@ export function dumpRequest(dump: {
 export function restoreRequest(images: string): Uint8Array {
   const opts = make(options, {
     ...common,
-    ...{ imagesDir: images, logFile: 'restore.log', workDirFd: workDirectory },
-    ...{ root: `${stage}/root`, notifyScripts: true },
+    imagesDir: images,
+    logFile: 'restore.log',
+    workDirFd: workDirectory,
+    root: `${stage}/root`,
+    notifyScripts: true,
     external: Object.keys(externalMounts).map((name) => `mnt[${name}]:${stage}/${name}`),
   })
   return make(request, { type: types.restore, opts })

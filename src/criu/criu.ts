@@ -1,48 +1,63 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import * as z from 'zod/mini'
 import type { SocketIdentity } from '../agent/wire/socket.ts'
+import { rm } from '../linux/files/quick-fs.ts'
 import { nativeProgram } from '../linux/native-program.ts'
-import { readFile } from '../linux/quick-fs.ts'
-import { runTool } from '../linux/run-tool.ts'
+import type { Tools } from '../linux/tools.ts'
 import { PrerequisiteError } from '../model/errors.ts'
-import type { Settings } from '../model/settings.ts'
-import { criuFailure } from './criu-failure.ts'
+import { criuFailure, stalled } from './criu-failure.ts'
 import { dumpRequest, restoreRequest } from './criu-request.ts'
 import type { CriuWorkers } from './criu-workers.ts'
+import type { DumpImages } from './images/dump-images.ts'
 import { usedNames } from './images/names.ts'
 import { replacedImages, rootFlagsOf } from './images/replaced-images.ts'
+import { waitsImage } from './images/waits.ts'
+import { inVfork } from './not-still.ts'
 
-/** How CRIU is started: its own loader and libraries come before it. */
+/** How CRIU is started; its own loader and libraries may come first. */
 export type CriuCommand = readonly [program: string, ...args: string[]]
 
 export interface Criu {
   readonly command: CriuCommand
-  /** what it needs of the host's files to run */
+  /** the files of the host that it needs to run */
   readonly files: readonly string[]
 }
 
-/** Where a CRIU of the system has its libraries. */
+/** How `doctor --fix` describes what it installed. */
+const installed: z.ZodMiniType<{ argv: CriuCommand }> = z.object({
+  argv: z.tuple([z.string()], z.string()),
+})
+
+/** Where a CRIU that the system installed finds its libraries. */
 const systemFiles = ['/usr', '/lib', '/lib64', '/bin', '/sbin', '/etc/ld.so.cache']
 
-export function findCriu(settings: Pick<Settings, 'criu' | 'runtime'>): Criu {
-  if (settings.criu !== null) {
-    const files = [...systemFiles.filter((path) => existsSync(path)), settings.criu]
-    return { command: [settings.criu], files }
+export interface CriuPlace {
+  /** path of a CRIU that the system installed; null: the private one */
+  readonly criu: string | null
+  /** directory of the private tools */
+  readonly runtime: string
+}
+
+export function findCriu({ criu, runtime }: CriuPlace): Criu {
+  if (criu !== null) {
+    const files = [...systemFiles.filter((path) => existsSync(path)), criu]
+    return { command: [criu], files }
   }
-  const directory = join(settings.runtime, 'criu')
+  const directory = join(runtime, 'criu')
   const description = join(directory, 'exec.json')
   if (!existsSync(description)) {
-    throw new PrerequisiteError(`the private CRIU is not installed in ${settings.runtime}`, {
+    throw new PrerequisiteError(`the private CRIU is not installed in ${runtime}`, {
       remedy: 'run `forkpoint doctor --fix`, or set `criu` to the path of CRIU 4.2 or newer',
     })
   }
-  const { argv } = JSON.parse(readFileSync(description, 'utf8')) as { argv: CriuCommand }
+  const { argv } = installed.parse(JSON.parse(readFileSync(description, 'utf8')))
   return { command: argv, files: [directory] }
 }
 
-export async function criuVersion(criu: CriuCommand): Promise<string> {
+export async function criuVersion(tools: Tools, criu: CriuCommand): Promise<string> {
   const [program, ...args] = criu
-  const { stdout } = await runTool(program, [...args, '--version'])
+  const { stdout } = await tools.run(program, [...args, '--version'])
   return /Version: (\S+)/.exec(stdout)?.[1] ?? 'unknown'
 }
 
@@ -51,20 +66,34 @@ export interface Dump {
   readonly images: string
   /** the frozen cgroup of the environment; it stays frozen */
   readonly cgroup: string
+  /** directory of what an earlier snapshot has, see tracking/baseline.ts; null: all pages are dumped */
+  readonly tracking: string | null
 }
 
 /** Dumps a frozen environment. */
-export async function dump(workers: CriuWorkers, { pid, images, cgroup }: Dump): Promise<void> {
+export async function dump(
+  workers: CriuWorkers,
+  { pid, images, cgroup, tracking }: Dump,
+): Promise<void> {
+  // A first attempt may have left one.
+  if (tracking !== null) await rm(join(tracking, 'clean'), { force: true })
   const { stdout, stderr } = await workers.run({
-    args: ['--images', images, '--cgroup', cgroup],
+    args: [
+      ...['--images', images, '--cgroup', cgroup],
+      ...(tracking === null ? [] : ['--tracking', tracking]),
+    ],
     request: dumpRequest({ pid, images, cgroup }),
   })
-  if (stdout !== 'done\n') throw await criuFailure('dump', join(images, 'dump.log'), stderr)
+  if (stdout === 'done\n') return
+  if (stdout === 'stalled\n') throw await stalled(join(images, 'dump.log'), workers.logs)
+  throw (
+    inVfork(stdout) ?? (await criuFailure('dump', join(images, 'dump.log'), stderr, workers.logs))
+  )
 }
 
 export interface Restore {
-  readonly images: string
-  /** `frozen`: nothing of it runs until its cgroup is thawed */
+  readonly images: DumpImages
+  /** `frozen`: no process runs until the cgroup is thawed */
   readonly start: 'running' | 'frozen'
 }
 
@@ -78,11 +107,11 @@ function currentFilter(): Buffer {
   return readFileSync(nativeProgram('filter'))
 }
 
-/** Where the processes are restored to. */
+/** The cell that processes are restored in. */
 export interface RestoredCell {
-  /** how a worker makes it, see native/cell/main.c */
+  /** how a worker makes it, see native/cell/spec.h */
   readonly args: readonly string[]
-  /** a directory of its own, for the log of a failure */
+  /** its own directory, where CRIU writes its log */
   readonly dir: string
   readonly ids: { readonly base: number; readonly count: number }
   readonly noNewPrivs: boolean
@@ -93,18 +122,19 @@ export async function restore(
   cell: RestoredCell,
   { images, start }: Restore,
 ): Promise<Restored> {
-  const args = [...cell.args, '--images', images]
+  const args = [...cell.args, '--images', images.directory]
   if (start === 'frozen') args.push('--hold')
+  if (images.has(waitsImage)) args.push('--waits', join(images.directory, waitsImage))
+  const walls = { ids: cell.ids, filter: currentFilter(), rootFlags: rootFlagsOf(cell) }
   const { stdout, stderr } = await workers.run({
-    ...{ args, request: restoreRequest(images) },
-    names: usedNames(await readFile(join(images, 'files.img'))),
-    replaced: await replacedImages(images, {
-      ...{ ids: cell.ids, filter: currentFilter(), rootFlags: rootFlagsOf(cell) },
-    }),
+    args,
+    request: restoreRequest(images.directory),
+    names: usedNames(images.files),
+    replaced: replacedImages(images, walls),
   })
   const [state, pid, dev = '', ino = '', birthtimeNs = ''] = stdout.trim().split(' ')
   if (state !== 'restored')
-    throw await criuFailure('restore', join(cell.dir, 'restore.log'), stderr)
+    throw await criuFailure('restore', join(cell.dir, 'restore.log'), stderr, workers.logs)
   return {
     pid: Number(pid),
     socket: { dev: BigInt(dev), ino: BigInt(ino), birthtimeNs: BigInt(birthtimeNs) },

@@ -1,27 +1,25 @@
 import { join } from 'node:path'
-import { pathExists } from '../linux/path-exists.ts'
-import { link, mkdir, readdir, readFile, rename, writeFile } from '../linux/quick-fs.ts'
+import { pathExists } from '../linux/files/path-exists.ts'
+import { rename } from '../linux/files/quick-fs.ts'
+import type { DumpImages } from './images/dump-images.ts'
 import { closeOutsideConnections } from './images/outside-connections.ts'
+import { copyImages } from './write-images.ts'
 
-/** Where the images for copies are, when they differ from the original's. */
+/** The directory of the images for copies, if they differ from the original's. */
 const copies = 'copies'
 
-/** The one among them that does differ, from the snapshot. */
+/** The one image that differs, as a path from the snapshot. */
 export const copiedFiles = join(copies, 'files.img')
 
 /**
- * Images of the same processes for use in another place: their connections to outside are closed.
- * Only made where there is such a connection; all but one file are the same on disk.
+ * Makes images of the same processes for use elsewhere, with their connections to the outside closed.
+ * Does nothing if there is no such connection. All files except one are the same on disk.
  */
-export async function makeCopyVariant(snapshot: string, images: string): Promise<void> {
-  const files = closeOutsideConnections(await readFile(join(images, 'files.img')))
-  if (files === null) return
+export async function makeCopyVariant(snapshot: string, images: DumpImages): Promise<void> {
+  const closed = images.with({ 'files.img': closeOutsideConnections(images.files) })
+  if (closed === images) return
   const draft = join(snapshot, `${copies}.new`)
-  await mkdir(draft, { mode: 0o711 })
-  for (const name of await readdir(images)) {
-    if (name !== 'files.img') await link(join(images, name), join(draft, name))
-  }
-  await writeFile(join(draft, 'files.img'), files)
+  await copyImages(closed, draft)
   await rename(draft, join(snapshot, copies))
 }
 

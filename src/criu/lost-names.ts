@@ -1,45 +1,68 @@
 import { join } from 'node:path'
-import { readdir, readFile, rm } from '../linux/quick-fs.ts'
-import { runCell } from '../linux/run-cell.ts'
+import { readdir, rm } from '../linux/files/quick-fs.ts'
+import type { Tools } from '../linux/tools.ts'
 import { BackendError } from '../model/errors.ts'
 import { type Dump, dump } from './criu.ts'
 import type { CriuWorkers } from './criu-workers.ts'
+import { type DumpImages, openImages } from './images/dump-images.ts'
 import { watchesByHandle } from './images/watches.ts'
 
-/** Says whether a file is watched that has no name any more. */
+/** A dump, and where the names of files come from: layers as `cell` takes them, topmost first. */
+export interface NamedDump extends Dump {
+  readonly layers: readonly string[]
+}
+
 interface Dumped {
+  readonly images: DumpImages
+  /** whether a watched file no longer has a name */
   readonly watchesByHandle: boolean
 }
 
+/** While memory is scarce, the kernel may forget a name again before the next dump. */
+const mostTries = 4
+
 /**
- * The kernel may have forgotten the name of a watched file. CRIU then cannot dump the watch, or knows
- * only a handle of the file, which is stale in the next mount. Such names are found again, but only
- * then: searching takes longer than a dump.
+ * The kernel may have forgotten the name of a watched file. Then CRIU cannot dump the watch, or it knows
+ * only a handle of the file, which is stale in the next mount. We search for such names only when we
+ * have to, because the search takes longer than a dump.
  */
-export async function dumpDespiteLostNames(workers: CriuWorkers, request: Dump): Promise<Dumped> {
-  const byHandle = await tryToDump(workers, request)
-  if (byHandle === false) return { watchesByHandle: false }
-  const said = await runCell('finding the names of watched files', ['rewatch', request.cgroup])
-  const [lost = 0, left = 0] = said.split(' ').map(Number)
-  if (byHandle === true && left === lost) return { watchesByHandle: true }
-  for (const name of await readdir(request.images)) await rm(join(request.images, name))
+export async function dumpDespiteLostNames(
+  tools: Tools,
+  workers: CriuWorkers,
+  request: NamedDump,
+): Promise<Dumped> {
+  for (let tries = 1; tries < mostTries; tries += 1) {
+    const dumped = await tryToDump(workers, request)
+    if (dumped?.watchesByHandle === false) return dumped
+    const hasFoundSome = await findNames(tools, request)
+    if (dumped !== null && !hasFoundSome) return dumped
+    for (const name of await readdir(request.images)) await rm(join(request.images, name))
+  }
   await dump(workers, request)
-  return { watchesByHandle: await readsWatchesByHandle(request.images) }
+  return dumpedTo(request.images)
 }
 
-/** Whether there are watches by handle alone; null if there is one without even that. */
-async function tryToDump(workers: CriuWorkers, request: Dump): Promise<boolean | null> {
+async function findNames(tools: Tools, { cgroup, pid, layers }: NamedDump): Promise<boolean> {
+  const words = ['rewatch', cgroup, String(pid), ...layers]
+  const said = await tools.runCell('finding the names of watched files', words)
+  const [lost = 0, left = 0] = said.split(' ').map(Number)
+  return left < lost
+}
+
+/** Null if a watch does not even have a handle. */
+async function tryToDump(workers: CriuWorkers, request: Dump): Promise<Dumped | null> {
   try {
     await dump(workers, request)
   } catch (error) {
     if (isMissingHandle(error)) return null
     throw error
   }
-  return await readsWatchesByHandle(request.images)
+  return dumpedTo(request.images)
 }
 
-async function readsWatchesByHandle(images: string): Promise<boolean> {
-  return watchesByHandle(await readFile(join(images, 'files.img')))
+function dumpedTo(directory: string): Dumped {
+  const images = openImages(directory)
+  return { images, watchesByHandle: watchesByHandle(images.files) }
 }
 
 /** A line of /proc/PID/fdinfo that has no handle in it. */

@@ -1,7 +1,10 @@
 import type { Check } from '../backends/backend.ts'
+import { productRegistry } from '../backends/registry.ts'
+import { PrerequisiteError } from '../model/errors.ts'
 import type { Settings } from '../model/settings.ts'
-import { openEngine } from './engine.ts'
-import { releaseIfUnused } from './operations/remove.ts'
+import { type Engine, type EngineOptions, openEngine } from './engine.ts'
+import { freeIfUnused } from './operations/remove.ts'
+import type { UnrecoveredApply } from './recovery/applies.ts'
 import { recoverAbandoned } from './recovery/reconcile.ts'
 import type { Unrecovered } from './recovery/recover.ts'
 
@@ -12,39 +15,57 @@ export interface Doctor {
   readonly checks: readonly Check[]
 }
 
-/** Every prerequisite, probed for real: the last check makes, dumps and restores a cell. */
-export async function doctor(settings: Settings): Promise<Doctor> {
-  const checks = await allChecks(settings)
+/** Checks everything that the backends need on this machine, by using it. */
+export async function doctor(settings: Settings, options: EngineOptions = {}): Promise<Doctor> {
+  const checks = await allChecks(settings, options)
   return { ok: checks.every((check) => check.status !== 'fail'), checks }
 }
 
-async function allChecks(settings: Settings): Promise<readonly Check[]> {
-  if (process.geteuid?.() !== 0) {
-    const found = `uid ${process.geteuid?.()}`
-    return [{ name: 'root', status: 'fail', found, remedy: 'run it with sudo' }]
+async function allChecks(settings: Settings, options: EngineOptions): Promise<readonly Check[]> {
+  const { makers } = options.backends ?? productRegistry
+  const first = Object.values(makers).flatMap((maker) => maker.prerequisites?.() ?? [])
+  try {
+    await using engine = await openEngine(settings, options)
+    return [...first, ...(await probe(engine))]
+  } catch (error) {
+    if (!(error instanceof PrerequisiteError)) throw error
+    return [...first, failed('home', error)]
   }
-  await using engine = await openEngine(settings)
-  // Written down, so that if this process is killed the next one gives back the volume.
+}
+
+async function probe(engine: Engine): Promise<Check[]> {
+  // Recorded, so that if this process is killed, the next one removes what it made.
   const operation = engine.store.journal.begin('doctor', null)
   try {
-    const root: Check = { name: 'root', status: 'ok', found: 'uid 0' }
-    const { left } = await recoverAbandoned(engine)
+    const { left, applies } = await recoverAbandoned(engine)
     const checks: Check[] = []
     for (const backend of engine.backends()) checks.push(...(await backend.check()))
-    return [root, ...checks, ...left.map(unfinished)]
+    return [...checks, ...left.map(unfinished), ...applies.map(unfinishedApply)]
   } finally {
-    await releaseIfUnused(engine)
+    await freeIfUnused(engine)
     engine.store.journal.finish(operation)
   }
 }
 
-/** What a killed process left half-done, and opening the store could not put right. */
+function failed(name: string, { message, remedy }: PrerequisiteError): Check {
+  return { name, status: 'fail', found: message, ...(remedy !== undefined && { remedy }) }
+}
+
+/** What a killed process left half-done, and opening the store could not recover. */
 function unfinished({ operation, error }: Unrecovered): Check {
   const { kind, environmentId: id, owner } = operation
+  const what = id === null ? kind : `${kind} of ${id}`
+  const giveUp = id === null ? '' : `; to give up, run \`forkpoint rm ${id}\``
   return {
     name: 'unfinished work',
     status: 'warn',
-    found: `${kind}${id === null ? '' : ` of ${id}`} by process ${owner.pid}, which is gone: ${error.message}`,
-    remedy: `every command tries again${id === null ? '' : `; \`forkpoint rm ${id}\` gives it up`}`,
+    found: `${what} by process ${owner.pid}, which is gone: ${error.message}`,
+    remedy: `every command tries to undo it again${giveUp}`,
   }
+}
+
+function unfinishedApply({ error }: UnrecoveredApply): Check {
+  const found = `apply by a process that is gone: ${error.message}`
+  const remedy = 'every command tries to undo it again'
+  return { name: 'unfinished work', status: 'warn', found, remedy }
 }

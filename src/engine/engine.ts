@@ -1,85 +1,65 @@
 import type { Backend, BackendContext } from '../backends/backend.ts'
-import { backendNames, openBackend } from '../backends/registry.ts'
+import { makerOf, productRegistry, type Registry } from '../backends/registry.ts'
 import type { BackendName } from '../model/environment.ts'
-import { PrerequisiteError } from '../model/errors.ts'
+import { type Log, silentLog } from '../model/log.ts'
 import type { Settings } from '../model/settings.ts'
-import { openHome, requireTrustedTool } from '../store/open-home.ts'
+import { openHome } from '../store/open-home.ts'
 import { openStore, type Store } from '../store/open-store.ts'
+import { type Admission, admission } from './admission/admission.ts'
 import { type Background, background } from './background/background.ts'
 import { type Flushes, flushes } from './background/durability.ts'
 import { type Squashes, squashes } from './background/squashes.ts'
-import { type Connections, connections } from './connections.ts'
 import { announcing, type Events, events } from './events.ts'
-import { isBusy } from './recovery/busy.ts'
+import { type Activity, activity } from './policies/activity.ts'
+import { keeper } from './policies/keeper.ts'
+import { idle, isBusy } from './recovery/busy.ts'
 import { reconcile } from './recovery/reconcile.ts'
-import { settled } from './recovery/settled.ts'
-import { type KeeperOptions, keepSpares, type Spares } from './spares/keeper.ts'
+import { type SpareCounts, spareCounts } from './spares/counts.ts'
+import { type SpareOptions, type SparePool, sparePool } from './spares/pool.ts'
+import { type Transports, transports } from './transports.ts'
 import { type Warnings, warnings } from './warnings.ts'
 
 /** What every operation works with. */
-export interface Engine extends AsyncDisposable {
+export interface Engine extends AsyncDisposable, Backends {
   readonly settings: Settings
+  readonly log: Log
   readonly store: Store
-  readonly connections: Connections
   readonly flushes: Flushes
   readonly events: Events
   readonly squashes: Squashes
   readonly background: Background
-  readonly spares: Spares
+  readonly spares: SparePool
+  readonly spareCounts: SpareCounts
   readonly warnings: Warnings
-  backend(name: BackendName): Backend
-  /** all there are */
-  backends(): readonly Backend[]
-  /** Runs `work` while no other operation, of this process or another, has the same resource. */
+  readonly admission: Admission
+  /** when callers use environments */
+  readonly activity: Activity
+  /** open connections to agents */
+  readonly transports: Transports
+  /** Runs `work` while no other operation, in this process or another, holds the same resource. */
   exclusively<T>(resource: string, what: string, work: () => Promise<T>): Promise<T>
 }
 
-/** Opens the store and puts right what killed processes left half-done. */
-export async function openEngine(given: Settings, options: KeeperOptions = {}): Promise<Engine> {
-  requireRoot()
+interface Backends {
+  /** for environments whose creator names none */
+  readonly defaultBackend: BackendName
+  backend(name: BackendName): Backend
+  backends(): readonly Backend[]
+}
+
+export interface EngineOptions extends SpareOptions {
+  /** default: the product's */
+  readonly backends?: Registry
+  /** default: silent */
+  readonly log?: Log
+  /** `kept`: does what policies of environments say, in a process that keeps running; default: `left` to others */
+  readonly policies?: 'kept' | 'left'
+}
+
+/** Opens the store and recovers what killed processes left half-done. */
+export async function openEngine(given: Settings, options: EngineOptions = {}): Promise<Engine> {
   const settings: Settings = { ...given, home: openHome(given.home) }
-  requireTrustedTool('runtime', settings.runtime)
-  if (settings.criu !== null) requireTrustedTool('criu', settings.criu)
-  const told = events()
-  const opened = openStore(settings.home)
-  const store: Store = { ...opened, journal: announcing(opened.journal, told) }
-  const known = new Map<BackendName, Backend>()
-  const exclusively: Engine['exclusively'] = async (resource, what, work) => {
-    await using _lease = await store.leases.acquire(resource, what)
-    return await work()
-  }
-  const context: BackendContext = { settings, exclusively }
-  const backend = (name: BackendName): Backend => {
-    const one = known.get(name) ?? openBackend(name, context)
-    known.set(name, one)
-    return one
-  }
-  const open = connections({
-    addressOf: async (id) => {
-      await settled(engine, id)
-      const record = store.environments.get(id)
-      return record?.instance ? backend(record.backend).address(id, record.instance) : null
-    },
-    isPaused: (id) => store.environments.get(id)?.status === 'paused',
-  })
-  const engine: Engine = {
-    ...{ settings, store, backend, exclusively, connections: open, events: told },
-    backends: () => backendNames.map(backend),
-    warnings: warnings(),
-    flushes: flushes(() => engine),
-    squashes: squashes(() => engine),
-    background: background(() => isBusy(store)),
-    spares: keepSpares(() => engine, options),
-    [Symbol.asyncDispose]: async () => {
-      await engine.spares.close()
-      await Promise.all([engine.flushes.all(), engine.background.all()])
-      await engine.squashes.close()
-      await open.closeAll()
-      for (const each of known.values()) each.close()
-      store.close()
-      told.close()
-    },
-  }
+  const engine = assemble(settings, options)
   try {
     await reconcile(engine)
   } catch (error) {
@@ -89,9 +69,67 @@ export async function openEngine(given: Settings, options: KeeperOptions = {}): 
   return engine
 }
 
-function requireRoot(): void {
-  if (process.geteuid?.() === 0) return
-  throw new PrerequisiteError('Forkpoint makes namespaces and mounts, for which it must be root', {
-    remedy: 'run it with sudo',
-  })
+function assemble(settings: Settings, options: EngineOptions): Engine {
+  const { backends: registry = productRegistry, log = silentLog } = options
+  const opened = openStore(settings.home)
+  const bus = events(opened.events)
+  const store: Store = { ...opened, journal: announcing(opened.journal, bus, log) }
+  const exclusively: Engine['exclusively'] = async (resource, what, work) => {
+    await using _lease = await store.leases.acquire(resource, what)
+    return await work()
+  }
+  const known = new Map<BackendName, Backend>()
+  const policies = options.policies === 'kept' ? keeper(() => engine) : null
+  const engine: Engine = {
+    ...lazyBackends(registry, { settings, log, exclusively }, known),
+    settings,
+    log,
+    store,
+    exclusively,
+    events: bus,
+    warnings: warnings(),
+    transports: transports(),
+    activity: activity(() => engine),
+    admission: admission(() => engine, settings.admission.branchOperations),
+    flushes: flushes(() => engine),
+    squashes: squashes(() => engine),
+    background: background(() => isBusy(store), log),
+    spares: sparePool(() => engine, options),
+    spareCounts: spareCounts(),
+    [Symbol.asyncDispose]: async () => {
+      await policies?.close()
+      await close(engine, known.values())
+    },
+  }
+  return engine
+}
+
+/** Opens each backend when it is first used. */
+function lazyBackends(
+  registry: Registry,
+  context: BackendContext,
+  known: Map<BackendName, Backend>,
+): Backends {
+  const backend = (name: BackendName): Backend => {
+    const opened = known.get(name) ?? makerOf(registry, name).open(context)
+    known.set(name, opened)
+    return opened
+  }
+  return {
+    backend,
+    backends: () => Object.keys(registry.makers).map(backend),
+    defaultBackend: registry.default,
+  }
+}
+
+async function close(engine: Engine, backends: Iterable<Backend>): Promise<void> {
+  await engine.spares.close()
+  await idle(engine.store)
+  await Promise.all([engine.flushes.all(), engine.background.all()])
+  await engine.squashes.close()
+  engine.activity.close()
+  engine.transports.cutAll()
+  for (const backend of backends) await backend[Symbol.asyncDispose]()
+  engine.events.close()
+  engine.store.close()
 }

@@ -1,74 +1,88 @@
-import { EventEmitter, on } from 'node:events'
-import type { EnvironmentId, SnapshotId } from '../model/ids.ts'
+import { EventEmitter, once } from 'node:events'
+import type { ForkpointEvent } from '../api/contract/data/store.ts'
+import type { EventOptions } from '../api/control.ts'
+import type { Log } from '../model/log.ts'
+import type { EventLog } from '../store/event-log.ts'
 import type { Journal, Operation } from '../store/journal.ts'
 
-/** Something that this process has done, in the foreground or after the call returned. */
-export type ForkpointEvent =
-  | {
-      readonly type: 'operation'
-      /** `create`, `snapshot`, `restore`, `fork`, … as `forkpoint log` names them */
-      readonly kind: string
-      readonly environment: EnvironmentId | null
-      readonly state: 'done' | 'failed'
-      /** milliseconds since 1970 */
-      readonly at: number
-    }
-  /** the snapshot is on disk */
-  | { readonly type: 'durable'; readonly snapshot: SnapshotId; readonly at: number }
+type WithoutId<E> = E extends ForkpointEvent ? Omit<E, 'id'> : never
 
 export interface Events {
-  emit(event: ForkpointEvent): void
-  /** Those that happen from now on, until the signal or the end of this process's engine. */
-  listen(signal?: AbortSignal): AsyncIterableIterator<ForkpointEvent>
+  emit(event: WithoutId<ForkpointEvent>): void
+  /** What happens from now on, or after an event, until the signal aborts or the engine closes. */
+  listen(options?: EventOptions): AsyncIterableIterator<ForkpointEvent>
   close(): void
 }
 
-export function events(): Events {
+/** Events of other processes are only in the store, so a listener looks there now and then. */
+const lookEveryMs = 1000
+const mostAtOnce = 100
+
+export function events(log: EventLog): Events {
   const emitter = new EventEmitter().setMaxListeners(0)
+  const closed = new AbortController()
   return {
-    emit: (event) => void emitter.emit('event', event),
-    listen: (signal) => {
-      const options = { close: ['close'], ...(signal && { signal }) }
-      return unwrapped(on(emitter, 'event', options))
+    emit: (event) => {
+      // Work in the background may end after the store was closed; nobody listens then.
+      if (closed.signal.aborted) return
+      log.append(event)
+      emitter.emit('event')
     },
-    close: () => void emitter.emit('close'),
+    listen: ({ signal, after } = {}) => {
+      const ended = AbortSignal.any([closed.signal, ...(signal ? [signal] : [])])
+      // Read now: whoever asked misses nothing that happens before the first `next`.
+      const from = after ?? (ended.aborted ? 0 : log.last())
+      return follow(log, emitter, from, ended)
+    },
+    close: () => closed.abort(),
   }
 }
 
-/** Node's own iterator yields the arguments of the event; being aborted is an end like any other. */
-function unwrapped(source: AsyncIterator<unknown[]>): AsyncIterableIterator<ForkpointEvent> {
-  const done = { done: true, value: undefined } as const
-  return {
-    [Symbol.asyncIterator]() {
-      return this
-    },
-    next: async () => {
-      const next = await source.next().catch(ignoreAbort)
-      if (next === null || next.done) return done
-      return { done: false, value: next.value[0] as ForkpointEvent }
-    },
-    return: async () => {
-      await source.return?.()
-      return done
-    },
+async function* follow(
+  log: EventLog,
+  emitter: EventEmitter,
+  from: number,
+  ended: AbortSignal,
+): AsyncGenerator<ForkpointEvent, void, undefined> {
+  let last = from
+  while (!ended.aborted) {
+    const found = log.after(last, mostAtOnce)
+    for (const { id, doc } of found) {
+      last = id
+      yield { ...(doc as ForkpointEvent), id }
+      if (ended.aborted) return
+    }
+    if (found.length === 0) await changeOrTime(emitter, ended)
   }
 }
 
-function ignoreAbort(error: unknown): null {
-  if ((error as Error).name === 'AbortError') return null
-  throw error
+async function changeOrTime(emitter: EventEmitter, ended: AbortSignal): Promise<void> {
+  const timer = setTimeout(() => emitter.emit('event'), lookEveryMs).unref()
+  try {
+    await once(emitter, 'event', { signal: ended })
+  } catch (error) {
+    // The listener's own end; the loop ends with it.
+    if (!ended.aborted) throw error
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
-/** A journal that tells the end of each operation, once what belongs to it was committed. */
-export function announcing(journal: Journal, { emit }: Events): Journal {
-  const announced = (operation: Operation, state: 'done' | 'failed'): Operation => {
-    const { kind, environmentId: environment } = operation
-    setImmediate(() => emit({ type: 'operation', kind, environment, state, at: Date.now() }))
+/** A journal that announces and logs the end of each operation, after its transaction has committed. */
+export function announcing(journal: Journal, { emit }: Events, log: Log): Journal {
+  const announced = (operation: Operation, state: 'done' | 'failed', err?: unknown): Operation => {
+    const { kind, environmentId: environment, startedAt, endedAt, payload } = operation
+    const cause = payload.cause && { cause: payload.cause }
+    const ms = (endedAt ?? Date.now()) - startedAt
+    setImmediate(() => {
+      emit({ type: 'operation', kind, environment, state, at: Date.now(), ...cause })
+      log.debug({ kind, environment, ms, ...cause, err }, `${kind} ${state}`)
+    })
     return operation
   }
   return {
     ...journal,
     finish: (operation, patch) => announced(journal.finish(operation, patch), 'done'),
-    fail: (operation, error) => announced(journal.fail(operation, error), 'failed'),
+    fail: (operation, error) => announced(journal.fail(operation, error), 'failed', error),
   }
 }

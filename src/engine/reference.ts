@@ -1,21 +1,21 @@
 import type { EnvironmentRecord } from '../model/environment.ts'
 import { ConflictError, NotFoundError } from '../model/errors.ts'
-import { quote } from '../model/quote.ts'
 import type { SnapshotRecord } from '../model/snapshot.ts'
+import { quote } from '../model/text/quote.ts'
 import type { Store } from '../store/open-store.ts'
 
 export type Referent =
   | { readonly kind: 'environment'; readonly record: EnvironmentRecord }
   | { readonly kind: 'snapshot'; readonly record: SnapshotRecord }
 
-/** What a reference means where an environment and a snapshot are both welcome. */
+/** The environment or snapshot that a reference means. */
 export function findReferent(store: Store, reference: string): Referent {
   const environment = unlessMissing(() => store.environments.resolve(reference))
   const snapshot = unlessMissing(() => store.snapshots.resolve(reference))
   if (environment && snapshot) throw ambiguous(reference, environment, snapshot)
   if (environment) return { kind: 'environment', record: environment }
   if (snapshot) return { kind: 'snapshot', record: snapshot }
-  throw new NotFoundError(`no environment and no snapshot ${quote(reference)}`, {
+  throw new NotFoundError(`no environment or snapshot ${quote(reference)}`, {
     remedy: '`forkpoint tree` shows them all',
     detail: { ref: reference },
   })
@@ -30,14 +30,14 @@ function unlessMissing<T>(resolve: () => T): T | undefined {
   }
 }
 
-/** Ids tell the two apart by their first letter; names do not. */
+/** An id's first letter says which of the two it is; a name does not. */
 function ambiguous(
   reference: string,
   { id: environment }: EnvironmentRecord,
   { id: snapshot }: SnapshotRecord,
 ): ConflictError {
   return new ConflictError(
-    `${quote(reference)} is the name of an environment and of a snapshot, too`,
+    `${quote(reference)} is the name of both an environment and a snapshot`,
     {
       remedy: `give the id: ${environment} is the environment, ${snapshot} the snapshot`,
       detail: { ref: reference, candidates: [environment, snapshot] },

@@ -1,8 +1,8 @@
 import type { ForkpointError } from '../model/errors.ts'
 
-/** What went wrong beside what was asked for, and keeps nobody from working. */
+/** Problems that stop nobody from working, and have nothing to do with the caller's request. */
 export interface Warnings {
-  /** Told once, however often it is met under this key. */
+  /** Reported once per key, however often it happens. */
   add(key: string, warning: ForkpointError): void
   list(): readonly ForkpointError[]
 }

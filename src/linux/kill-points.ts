@@ -1,6 +1,6 @@
 /**
- * Moments at which the tests kill Forkpoint, to prove that the next process puts everything right:
- * each name is a step that has just been done.
+ * Moments at which the tests kill Forkpoint, to prove that the next process repairs everything. Each
+ * name is a step that has just been completed.
  */
 export const killPoints = [
   'create:recorded',
@@ -14,13 +14,27 @@ export const killPoints = [
   'create:instance',
   'create:introduced',
   'create:finished',
+  'attach:recorded',
+  'attach:noted',
+  'attach:brought',
+  'attach:alive',
+  'attach:instance',
+  'attach:finished',
   'snapshot:begun',
+  'snapshot:armed',
+  'snapshot:copied-live',
   'snapshot:frozen',
   'snapshot:shared',
   'snapshot:dumped',
   'snapshot:sealed',
+  'snapshot:named',
   'snapshot:copied',
+  'snapshot:thawed',
   'snapshot:committed',
+  'proof:begun',
+  'proof:made',
+  'proof:recorded',
+  'release:proven',
   'release:committed',
   'restore:begun',
   'restore:alive',
@@ -44,15 +58,20 @@ export const killPoints = [
   'remove:forgotten',
   'remove:nat',
   'remove:unmounted',
-  'remove:released',
+  'remove:freed',
   'prune:recorded',
   'prune:discarded',
   'prune:forgotten',
   'squash:begun',
-  'squash:merged',
+  'squash:drafted',
   'squash:renamed',
   'squash:recorded',
-  'squash:gathered',
+  'squash:owned',
+  'image:drafted',
+  'image:unpacked',
+  'image:unpacked-all',
+  'image:held',
+  'image:forgotten',
   'apply:begun',
   'apply:staged',
   'apply:planned',
@@ -64,7 +83,7 @@ export type KillPoint = (typeof killPoints)[number]
 
 const chosen = process.env.FORKPOINT_KILL_AT
 
-/** Ends this process as a crash would, if FORKPOINT_KILL_AT names this moment. */
+/** Kills this process, as a crash would, if FORKPOINT_KILL_AT names this moment. */
 export function killPoint(name: KillPoint): void {
   if (name === chosen) process.kill(process.pid, 'SIGKILL')
 }

@@ -8,20 +8,20 @@ export interface MemoryReading {
   readonly stalledPercent: number
 }
 
-const leastAvailable = 0.1
-/** Measured: swapping or reclaiming in earnest is far above, an idle or a building machine at 0. */
-const mostStalledPercent = 10
+const minAvailable = 0.1
+/** Measured: heavy swapping or reclaiming is far above this; an idle or a compiling machine is at 0. */
+const maxStalledPercent = 10
 
 export function isUnderPressure(reading: MemoryReading): boolean {
   const { availableBytes, totalBytes, stalledPercent } = reading
-  return availableBytes < totalBytes * leastAvailable || stalledPercent > mostStalledPercent
+  return availableBytes < totalBytes * minAvailable || stalledPercent > maxStalledPercent
 }
 
 export function readMemory(): MemoryReading {
   return parseReading(read('/proc/meminfo'), read('/proc/pressure/memory'))
 }
 
-/** A kernel without pressure information has an empty second text. */
+/** `pressure` is empty if the kernel has no pressure information. */
 export function parseReading(meminfo: string, pressure: string): MemoryReading {
   const kib = (field: string) =>
     Number(new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(meminfo)?.[1] ?? 0)
@@ -36,6 +36,7 @@ function read(path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch {
+    // Only the pressure file may be missing; then no stalls are known.
     return ''
   }
 }

@@ -3,8 +3,10 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { PrerequisiteError } from '../model/errors.ts'
 
-/** A program, library or file of `native/build`, wherever this code was bundled to within the package. */
-export function nativeProgram(name: 'agent' | 'cell' | 'preload.so' | 'filter'): string {
+/** The path of a file in `native/build`, wherever in the package this code is bundled. */
+export function nativeProgram(
+  name: 'agent' | 'cell' | 'preload.so' | 'limits.so' | 'foreign.so' | 'filter',
+): string {
   for (let dir = dirname(fileURLToPath(import.meta.url)); dir !== '/'; dir = dirname(dir)) {
     const path = join(dir, 'native/build', name)
     if (existsSync(path)) return path

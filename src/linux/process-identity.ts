@@ -1,19 +1,21 @@
 import { readFileSync } from 'node:fs'
 import { PrerequisiteError } from '../model/errors.ts'
+import { readOfProcess } from './process-files.ts'
 
-/** A process, told apart from any later one that is given the same pid. */
+/** Identifies a process, even if a later one gets the same pid. */
 export interface ProcessIdentity {
   readonly pid: number
   /** clock ticks between boot and the process's start */
   readonly startTicks: number
-  /** the boot that the ticks count from; without it a reboot could bring an owner back to life */
+  /** the boot that the ticks count from; without it, another process after a reboot could match */
   readonly bootId: string
 }
 
+// Neither changes as long as this process runs.
 let bootId: string | undefined
 let self: ProcessIdentity | undefined
 
-/** Undefined if there is no such process. */
+/** Undefined if the process does not exist. */
 export function identify(pid: number): ProcessIdentity | undefined {
   const stat = readStat(pid)
   return stat && { pid, startTicks: stat.startTicks, bootId: currentBoot() }
@@ -29,7 +31,7 @@ export function selfIdentity(): ProcessIdentity {
   return self
 }
 
-/** Whether this very process still runs. A zombie does not: it can hold nothing any more. */
+/** Whether exactly this process still runs. A zombie does not: it no longer holds anything. */
 export function isAlive(identity: ProcessIdentity): boolean {
   if (identity.bootId !== currentBoot()) return false
   let stat: Stat | undefined
@@ -49,14 +51,8 @@ interface Stat {
 }
 
 function readStat(pid: number): Stat | undefined {
-  try {
-    return parseStat(readFileSync(`/proc/${pid}/stat`, 'utf8'))
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    // ESRCH: it ended between being opened and being read.
-    if (code === 'ENOENT' || code === 'ESRCH') return undefined
-    throw error
-  }
+  const text = readOfProcess(pid, 'stat')
+  return text === null ? undefined : parseStat(text)
 }
 
 function currentBoot(): string {
@@ -66,8 +62,8 @@ function currentBoot(): string {
 
 /** The two fields of /proc/<pid>/stat that matter. */
 export function parseStat(text: string): Stat {
-  // Field 2 is the program's name in parentheses, and it may itself hold spaces and parentheses:
-  // only the last one ends it.
+  // Field 2 is the program's name in parentheses. The name may contain spaces and parentheses, so only
+  // the last one ends it.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
   const state = fields[0] ?? ''
   const startTicks = Number(fields[19])
@@ -77,7 +73,7 @@ export function parseStat(text: string): Stat {
   return { state, startTicks }
 }
 
-/** With /proc mounted hidepid, another user's process has no directory but can still be signalled. */
+/** If /proc is mounted with hidepid, another user's process has no directory but can be signalled. */
 function isHidden(pid: number): boolean {
   try {
     process.kill(pid, 0)

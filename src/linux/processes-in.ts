@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** By their numbers on the host; none if there is no such cgroup. */
+/** The host pids of the processes in a cgroup; empty if the cgroup does not exist. */
 export function processesIn(cgroup: string): number[] {
   return textOf(join(cgroup, 'cgroup.procs')).split('\n').filter(Boolean).map(Number)
 }
@@ -11,7 +11,7 @@ function textOf(file: string): string {
     return readFileSync(file, 'utf8')
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    // The second one of a group that is removed at this moment.
+    // ENODEV: the group is being removed at this moment.
     if (code === 'ENOENT' || code === 'ENODEV') return ''
     throw error
   }

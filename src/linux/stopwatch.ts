@@ -1,13 +1,15 @@
-/** A type and not an interface, so that it counts as JSON. */
+/** A type, not an interface, so that it is assignable to JSON types. */
 export type Phase = {
   readonly name: string
   readonly ms: number
 }
 
-/** How long each step of an operation took, in the order they ended. */
+/** How long each step of an operation took, in the order in which they ended. */
 export interface Stopwatch {
   readonly phases: readonly Phase[]
   measure<T>(name: string, work: () => Promise<T>): Promise<T>
+  /** Adds steps that another stopwatch has measured. */
+  add(phases: readonly Phase[]): void
 }
 
 export function stopwatch(): Stopwatch {
@@ -21,6 +23,9 @@ export function stopwatch(): Stopwatch {
       } finally {
         phases.push({ name, ms: msSince(began) })
       }
+    },
+    add: (others) => {
+      phases.push(...others)
     },
   }
 }

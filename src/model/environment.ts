@@ -1,20 +1,13 @@
 import type { EnvironmentId, SnapshotId } from './ids.ts'
-import type { Name } from './names.ts'
+import type { EnvironmentImage } from './image.ts'
+import type { Policy } from './policy.ts'
 import type { Source } from './source.ts'
+import type { Name } from './values/names.ts'
 
 export type { Source, SourceRequest } from './source.ts'
 
-export const backendNames = [
-  'native',
-  'docker',
-  'podman',
-  'podman-criu',
-  'criu',
-  'gvisor',
-  'microvm',
-] as const
-
-export type BackendName = (typeof backendNames)[number]
+/** The name of a backend in the registry. */
+export type BackendName = string
 
 /** An absent limit is no limit. */
 export interface Limits {
@@ -22,7 +15,21 @@ export interface Limits {
   /** CPUs' worth of time, fractions allowed */
   readonly cpus?: number
   readonly pids?: number
+  /** space that the files it has written may take */
+  readonly diskBytes?: number
+  /** bytes per second that it may read from each disk below it */
+  readonly ioReadBytes?: number
+  /** bytes per second that it may write to each disk below it */
+  readonly ioWriteBytes?: number
+  /** bytes per second that it may send, and as many that it may receive */
+  readonly netBytes?: number
 }
+
+export const rateLimits = [
+  'ioReadBytes',
+  'ioWriteBytes',
+  'netBytes',
+] as const satisfies (keyof Limits)[]
 
 export const netModes = ['none', 'nat'] as const
 
@@ -32,23 +39,31 @@ export type NetMode = (typeof netModes)[number]
 export const memoryModes = ['auto', 'share', 'copy'] as const
 
 /**
- * How processes of a snapshot come by their memory: they map the snapshot's own pages and share them
- * until they write (`share`), have a copy of their own (`copy`), or share where that is proven to be
- * safe (`auto`).
+ * How processes made from a snapshot get their memory: they map the snapshot's pages and share them until
+ * they write (`share`), get their own copy (`copy`), or share if that is proven to be safe (`auto`).
  */
 export type MemoryMode = (typeof memoryModes)[number]
 
 export interface NetSpec {
   readonly mode: NetMode
-  /** networks of the host or its neighbours that may be reached all the same */
+  /** networks of the host or its neighbours that are still reachable */
   readonly allow: readonly string[]
 }
 
+export const environmentStatuses = [
+  'creating',
+  'running',
+  'paused',
+  'released',
+  'dead',
+  'removing',
+] as const
+
 /**
  * `paused`: frozen, in memory. `released`: only its head snapshot is kept. `dead`: its processes
- * ended without Forkpoint, as at a reboot; its files, and its head, are still there.
+ * ended without Forkpoint, as at a reboot; its files and its head still exist.
  */
-export type EnvironmentStatus = 'creating' | 'running' | 'paused' | 'released' | 'dead' | 'removing'
+export type EnvironmentStatus = (typeof environmentStatuses)[number]
 
 export type Json =
   | string
@@ -74,13 +89,23 @@ export interface EnvironmentRecord {
   readonly source: Source
   readonly limits: Limits
   readonly net: NetSpec
-  /** absent: as the configuration says */
+  /** absent: as configured */
   readonly memory?: MemoryMode
   /** variables of every shell and process started inside */
   readonly env: Readonly<Record<string, string>>
   /** where shells start */
   readonly workdir: string
   readonly labels: Readonly<Record<string, string>>
+  /** what happens to it by itself; absent: nothing */
+  readonly policy?: Policy
+  /** on whose behalf it was made, where several share an engine; absent: the program that has it open */
+  readonly principal?: string
+  /** when its idle policy paused or released it; null if a caller did */
+  readonly sleptAt?: number | null
+  /** absent unless it was made from a container image */
+  readonly image?: EnvironmentImage
+  /** words of the program that was started with it; absent: none was */
+  readonly command?: readonly string[]
   readonly hostname: string
   /** milliseconds since 1970 */
   readonly createdAt: number

@@ -1,4 +1,4 @@
-import type { Capability } from './capabilities.ts'
+import { allCapabilities, type Capability } from './capabilities.ts'
 
 export type ErrorCode =
   | 'not_found'
@@ -9,12 +9,15 @@ export type ErrorCode =
   | 'backend_failed'
   | 'resource'
   | 'prerequisite'
+  | 'permission'
+  | 'connection'
+  | 'internal'
 
 export interface ErrorFacts {
-  /** What the user can do about it; a clause without a final stop. */
+  /** What the user can do about it; a clause without a full stop. */
   remedy?: string | undefined
-  /** Machine-readable facts beside the message; must survive JSON. */
-  detail?: Record<string, unknown> | undefined
+  /** Machine-readable facts in addition to the message; must survive JSON. */
+  detail?: Readonly<Record<string, unknown>> | undefined
   cause?: unknown
 }
 
@@ -22,10 +25,10 @@ export interface ErrorJson {
   code: string
   message: string
   remedy?: string
-  detail?: Record<string, unknown>
+  detail?: Readonly<Record<string, unknown>>
 }
 
-/** The root of every error a caller may want to tell apart; `code` is stable across releases. */
+/** The base of every error that a caller may want to distinguish; `code` is stable across releases. */
 export class ForkpointError extends Error {
   override readonly name: string = 'ForkpointError'
   readonly code: string
@@ -61,7 +64,7 @@ export class InvalidInputError extends ForkpointError {
   }
 }
 
-/** The backend cannot do this at all; trying again will not help, another backend may. */
+/** The backend cannot do this at all. Trying again will not help; another backend may. */
 export class UnsupportedError extends ForkpointError {
   override readonly name = 'UnsupportedError'
   readonly capability: Capability
@@ -79,30 +82,39 @@ export class TimeoutError extends ForkpointError {
 }
 
 export interface BackendErrorFacts extends ErrorFacts {
-  /** The end of what the failed tool itself said. */
+  /** The end of the failed tool's own output. */
   lastWords?: string | undefined
-  /** Where the rest of it is. */
+  /** Where the rest of that output is. */
   logPath?: string | undefined
+  /** Whether trying again may succeed. */
+  temporary?: boolean | undefined
+  /** Whether it will fail each time, because what it works on is at fault and not the machine. */
+  permanent?: boolean | undefined
 }
 
-/** Of what a tool, or a program inside, has said: enough for its last lines. */
+/** How much of a tool's output is kept: enough for its last lines. */
 const mostLastWords = 4096
 
 export class BackendError extends ForkpointError {
   override readonly name = 'BackendError'
   readonly lastWords: string | undefined
   readonly logPath: string | undefined
+  readonly isTemporary: boolean
+  readonly isPermanent: boolean
   constructor(message: string, facts: BackendErrorFacts = {}) {
     const { logPath } = facts
     const lastWords = facts.lastWords?.slice(-mostLastWords)
-    const said = { ...(lastWords && { lastWords }), ...(logPath && { logPath }) }
-    const detail = { ...facts.detail, ...said }
+    const detail: Record<string, unknown> = { ...facts.detail }
+    if (lastWords) detail.lastWords = lastWords
+    if (logPath) detail.logPath = logPath
     super('backend_failed', message, {
       ...facts,
       detail: Object.keys(detail).length > 0 ? detail : undefined,
     })
     this.lastWords = lastWords
     this.logPath = logPath
+    this.isTemporary = facts.temporary === true
+    this.isPermanent = facts.permanent === true
   }
 }
 
@@ -114,11 +126,36 @@ export class ResourceError extends ForkpointError {
   }
 }
 
-/** Something Forkpoint needs from this machine is missing; `doctor` knows more. */
+/** The machine lacks something that Forkpoint needs; `doctor` knows more. */
 export class PrerequisiteError extends ForkpointError {
   override readonly name = 'PrerequisiteError'
   constructor(message: string, facts?: ErrorFacts) {
     super('prerequisite', message, facts)
+  }
+}
+
+/** The caller is not allowed to do this, or could not show who it is. */
+export class PermissionError extends ForkpointError {
+  override readonly name = 'PermissionError'
+  constructor(message: string, facts?: ErrorFacts) {
+    super('permission', message, facts)
+  }
+}
+
+/** Whether the operation that a lost connection carried may have happened. */
+export type Happened = 'no' | 'maybe'
+
+export interface ConnectionErrorFacts extends ErrorFacts {
+  readonly happened: Happened
+}
+
+/** A daemon cannot be reached, or the connection to it was lost for good. */
+export class ConnectionError extends ForkpointError {
+  override readonly name = 'ConnectionError'
+  readonly happened: Happened
+  constructor(message: string, { happened, ...facts }: ConnectionErrorFacts) {
+    super('connection', message, { ...facts, detail: { ...facts.detail, happened } })
+    this.happened = happened
   }
 }
 
@@ -128,9 +165,10 @@ const exitCodes = new Map<string, number>([
   ['conflict', 4],
   ['unsupported', 5],
   ['prerequisite', 6],
+  ['permission', 7],
 ] satisfies [ErrorCode, number][])
 
-/** The exit code of a command that ended with `error`; 0 is a command that did not, 1 any other. */
+/** The exit code of a command that failed with `error`; 1 for an unexpected error. */
 export function exitCodeOf(error: unknown): number {
   return error instanceof ForkpointError ? (exitCodes.get(error.code) ?? 1) : 1
 }
@@ -140,10 +178,56 @@ export function toJson(error: unknown): ErrorJson {
   if (!(error instanceof ForkpointError)) {
     return { code: 'internal', message: error instanceof Error ? error.message : String(error) }
   }
-  return {
-    code: error.code,
-    message: error.message,
-    ...(error.remedy !== undefined && { remedy: error.remedy }),
-    ...(error.detail !== undefined && { detail: { ...error.detail } }),
-  }
+  const { code, message, remedy, detail } = error
+  const json: ErrorJson = { code, message }
+  if (remedy !== undefined) json.remedy = remedy
+  if (detail !== undefined) json.detail = { ...detail }
+  return json
+}
+
+type Maker = (message: string, facts: ErrorFacts) => ForkpointError
+
+const makers = new Map<string, Maker>([
+  ['not_found', (message, facts) => new NotFoundError(message, facts)],
+  ['conflict', (message, facts) => new ConflictError(message, facts)],
+  ['invalid_input', (message, facts) => new InvalidInputError(message, facts)],
+  ['unsupported', unsupportedFromJson],
+  ['timeout', (message, facts) => new TimeoutError(message, facts)],
+  ['backend_failed', backendErrorFromJson],
+  ['resource', (message, facts) => new ResourceError(message, facts)],
+  ['prerequisite', (message, facts) => new PrerequisiteError(message, facts)],
+  ['permission', (message, facts) => new PermissionError(message, facts)],
+  ['connection', connectionErrorFromJson],
+] satisfies [ErrorCode, Maker][])
+
+/** Rebuilds the error that `toJson` wrote, on the other side of a wire. */
+export function errorFromJson({
+  code,
+  message,
+  remedy,
+  detail,
+}: Readonly<ErrorJson>): ForkpointError {
+  const facts: ErrorFacts = { remedy, detail }
+  const make = makers.get(code)
+  // An unknown code is a bug, or comes from a later version.
+  return make ? make(message, facts) : new ForkpointError('internal', message, facts)
+}
+
+function unsupportedFromJson(message: string, facts: ErrorFacts): UnsupportedError {
+  const named = allCapabilities.find((capability) => capability === facts.detail?.capability)
+  return new UnsupportedError(named ?? 'filesystem', message, facts)
+}
+
+function backendErrorFromJson(message: string, facts: ErrorFacts): BackendError {
+  const { lastWords, logPath } = facts.detail ?? {}
+  return new BackendError(message, {
+    ...facts,
+    lastWords: typeof lastWords === 'string' ? lastWords : undefined,
+    logPath: typeof logPath === 'string' ? logPath : undefined,
+  })
+}
+
+function connectionErrorFromJson(message: string, facts: ErrorFacts): ConnectionError {
+  const happened = facts.detail?.happened === 'no' ? 'no' : 'maybe'
+  return new ConnectionError(message, { ...facts, happened })
 }

@@ -1,5 +1,3 @@
-import { randomBytes } from 'node:crypto'
-
 declare const brand: unique symbol
 type Id<Kind extends string> = string & { readonly [brand]: Kind }
 
@@ -8,12 +6,12 @@ export type SnapshotId = Id<'snapshot'>
 export type OperationId = Id<'operation'>
 
 // An id is one letter for its kind and 55 random bits. Letters that read like digits or like each
-// other (i, l, o, u) are left out, so that an id survives being read aloud and typed again.
+// other (i, l, o, u) are left out, so that people can read an id aloud and type it again.
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 const randomLength = 11
 const shape = new RegExp(`^[eso][${alphabet}]{${randomLength}}$`)
 
-/** Fewer characters than this are never taken as a shortened id: `rm e` must not remove the only one. */
+/** Fewer characters never count as a shortened id: `rm e` must not remove the only environment. */
 export const shortestIdPrefix = 4
 
 export function newEnvironmentId(): EnvironmentId {
@@ -36,7 +34,7 @@ export function isSnapshotId(value: unknown): value is SnapshotId {
   return isId('s', value)
 }
 
-/** Whether a user could have meant this as the beginning of the id of an environment or snapshot. */
+/** Whether a user could mean this as the beginning of an environment's or snapshot's id. */
 export function isIdPrefix(kind: 'e' | 's', value: string): boolean {
   const inRange = value.length >= shortestIdPrefix && value.length <= 1 + randomLength
   return inRange && shape.test(kind + value.slice(1).padEnd(randomLength, '0')) && value[0] === kind
@@ -50,7 +48,9 @@ export function looksLikeId(value: string): boolean {
 function newId(kind: 'e' | 's' | 'o'): string {
   let id: string = kind
   // 256 is a multiple of 32, so taking five bits of each byte keeps every character equally likely.
-  for (const byte of randomBytes(randomLength)) id += alphabet.charAt(byte & 31)
+  for (const byte of crypto.getRandomValues(new Uint8Array(randomLength))) {
+    id += alphabet.charAt(byte & 31)
+  }
   return id
 }
 

@@ -1,18 +1,38 @@
 import type { BackendName, EnvironmentRecord, Json, MemoryMode } from './environment.ts'
 import type { EnvironmentId, SnapshotId } from './ids.ts'
-import type { Name } from './names.ts'
+import type { Name } from './values/names.ts'
 
-export type SnapshotStatus = 'writing' | 'ready' | 'failed'
+export const snapshotStatuses = ['writing', 'ready', 'failed'] as const
 
-/** What a snapshot can really hold. */
-export type Captured = 'filesystem' | 'processes' | 'terminal'
+export type SnapshotStatus = (typeof snapshotStatuses)[number]
+
+export const proofs = ['unproven', 'proven', 'failed'] as const
+
+/**
+ * Whether a snapshot is known to restore. `proven`: something was made from it, or it holds no processes.
+ * `failed`: nothing can be made from it.
+ */
+export type Proof = (typeof proofs)[number]
+
+/** Why nothing can be made from a snapshot. */
+export interface SnapshotFailure {
+  readonly message: string
+  readonly remedy?: string
+  /** CRIU's log, if it is still there */
+  readonly logPath?: string
+}
+
+export const capturable = ['filesystem', 'processes', 'terminal'] as const
+
+/** What a snapshot can hold. */
+export type Captured = (typeof capturable)[number]
 
 export interface SnapshotSizes {
-  /** bytes of files that this snapshot sealed; null until they were counted */
+  /** bytes of the files that this snapshot sealed; null until they are counted */
   readonly filesBytes: number | null
   /** bytes of process images */
   readonly imagesBytes: number
-  /** bytes of layers that end with this snapshot and were made of several, by name */
+  /** bytes of squashed layers that end with this snapshot, by name */
   readonly squashed?: Readonly<Record<string, number>>
 }
 
@@ -23,14 +43,33 @@ export interface SnapshotTiming {
   readonly phases: readonly { readonly name: string; readonly ms: number }[]
 }
 
-/** How the processes of a snapshot come by their memory. */
+/** How processes made from a snapshot get their memory. */
 export interface SnapshotMemory {
   readonly mode: MemoryMode
-  /** mapped from pages that everything made of this snapshot has in common */
+  /** mapped from pages that everything made from this snapshot shares */
   readonly sharedBytes: number
-  /** copied for everything made of it */
+  /** copied for everything made from it */
   readonly copiedBytes: number
+  /** the most that one copy takes of the machine at once, with shared memory; absent in earlier versions */
+  readonly neededBytes?: number
+  /** of these, what processes had in common with their parents: a copy may take it only once */
+  readonly commonBytes?: number
   readonly processes: readonly ProcessMemory[]
+  /** absent in snapshots of earlier versions */
+  readonly tracking?: MemoryTracking
+}
+
+export const dumpModes = ['written', 'remapped', 'live', 'full'] as const
+
+/** How much memory was written for a snapshot, and why. */
+export interface MemoryTracking {
+  /**
+   * what was written in the stop. `written`: pages that were written since the snapshot before, because
+   * the kernel noted them. `remapped`: the same, because processes map all others from earlier snapshots.
+   * `live`: those that were written while the others were copied, just before. `full`: all pages
+   */
+  readonly mode: (typeof dumpModes)[number]
+  readonly why: string
 }
 
 export interface ProcessMemory {
@@ -40,8 +79,26 @@ export interface ProcessMemory {
   readonly shared: boolean
   readonly sharedBytes: number
   readonly copiedBytes: number
-  /** what the decision rests on */
+  /** the reason for the decision */
   readonly why: string
+  /** what is copied, and why; absent below 1 MiB, and in snapshots of earlier versions */
+  readonly copied?: readonly CopiedMemory[]
+}
+
+export const copiedKinds = ['heap', 'stack', 'mapping', 'file'] as const
+
+export interface CopiedMemory {
+  /** `heap`: what brk extends; `mapping`: what was mapped without a file; `file`: changed pages of a file */
+  readonly what: (typeof copiedKinds)[number]
+  readonly bytes: number
+  readonly why: string
+}
+
+/** What a snapshot without processes knows about a shell that was idle. */
+export interface RememberedShell {
+  readonly name: string
+  /** commands that set its variables, its functions and its directory */
+  readonly state: string
 }
 
 /** An immutable node of the history tree. It outlives the environment it came from. */
@@ -52,24 +109,40 @@ export interface SnapshotRecord {
   readonly parent: SnapshotId | null
   readonly backend: BackendName
   readonly status: SnapshotStatus
+  readonly proof: Proof
+  /** absent unless the proof failed */
+  readonly failure?: SnapshotFailure
   /** true once it is flushed to disk */
   readonly durable: boolean
   readonly captured: readonly Captured[]
+  /** whether the environment itself continued after it, or a copy took its place */
+  readonly original: 'kept' | 'replaced'
   readonly message: string
   readonly labels: Readonly<Record<string, string>>
-  /** free data of the caller's; null if none was given */
+  /** any data the caller attached; null if none */
   readonly metadata: Json
   readonly sizes: SnapshotSizes
   readonly timing: SnapshotTiming
   /** absent if it holds no processes */
   readonly memory?: SnapshotMemory
+  /** absent if it holds processes, or had no shells */
+  readonly shells?: readonly RememberedShell[]
   /** milliseconds since 1970 */
   readonly createdAt: number
   /** what an environment made from it starts with */
   readonly origin: Pick<
     EnvironmentRecord,
-    'source' | 'limits' | 'net' | 'memory' | 'env' | 'workdir' | 'labels'
+    | 'source'
+    | 'limits'
+    | 'net'
+    | 'memory'
+    | 'env'
+    | 'workdir'
+    | 'labels'
+    | 'policy'
+    | 'image'
+    | 'command'
   >
-  /** what the backend needs to materialise it; opaque to everyone else */
+  /** what the backend needs to materialize it; opaque to everyone else */
   readonly image: { readonly [key: string]: Json }
 }

@@ -1,26 +1,36 @@
 import { InvalidInputError } from './errors.ts'
 import { isSnapshotId, type SnapshotId } from './ids.ts'
-import { parseName } from './names.ts'
-import { quote } from './quote.ts'
+import { quote } from './text/quote.ts'
+import { parseName } from './values/names.ts'
 
 type PlaceSource =
-  /** the running machine's own root filesystem */
+  /** the running machine's own root file system */
   | { readonly kind: 'host' }
   /** a workspace directory over the host's root */
   | { readonly kind: 'dir'; readonly path: string }
-  /** a directory that is a whole root filesystem */
+  /** a directory that is a whole root file system */
   | { readonly kind: 'rootfs'; readonly path: string }
   | { readonly kind: 'image'; readonly ref: string }
   | { readonly kind: 'dockerfile'; readonly dir: string }
+  /** a directory with an image in the layout of OCI */
+  | { readonly kind: 'oci'; readonly path: string }
+  /** a file that `docker save`, `podman save` or `skopeo copy` wrote */
+  | { readonly kind: 'archive'; readonly path: string }
+  /** the files of a container of Docker or Podman, as they are now */
+  | { readonly kind: 'container'; readonly name: string }
 
 /** What an environment was made from: paths are absolute, the snapshot exists. */
-export type Source = PlaceSource | { readonly kind: 'snapshot'; readonly id: SnapshotId }
+export type Source =
+  | PlaceSource
+  /** a container or a process that ran already; only `attach` makes such environments */
+  | { readonly kind: 'attached'; readonly target: string }
+  | { readonly kind: 'snapshot'; readonly id: SnapshotId }
 
 /** What a user asked for: paths may be relative, `id` may be a name or a shortened id. */
 export type SourceRequest = PlaceSource | { readonly kind: 'snapshot'; readonly id: string }
 
 export const sourceForms =
-  'host, dir:PATH, rootfs:PATH, image:REF, dockerfile:DIR or snapshot:ID' as const
+  'host, dir:PATH, rootfs:PATH, image:REF, dockerfile:DIR, oci:DIR, archive:FILE, container:NAME or snapshot:ID' as const
 
 // [host[:port]/]name[/name...][:tag][@digest]
 const imageShape = new RegExp(
@@ -33,7 +43,10 @@ const imageShape = new RegExp(
 )
 const longestImage = 512
 
-/** Reads `host | dir:PATH | rootfs:PATH | image:REF | dockerfile:DIR | snapshot:ID`. */
+// A name or an id, as Docker and Podman accept it.
+const containerShape = /^[a-z0-9][\w.-]{0,127}$/i
+
+/** Reads one of `sourceForms`. */
 export function parseSource(text: string): SourceRequest {
   if (text === 'host') return { kind: 'host' }
   const colon = text.indexOf(':')
@@ -42,13 +55,19 @@ export function parseSource(text: string): SourceRequest {
   switch (kind) {
     case 'dir':
     case 'rootfs':
+    case 'oci':
+    case 'archive':
       return { kind, path: checkPath(text, rest) }
+    case 'container':
+      return { kind, name: checkContainer(text, rest) }
     case 'dockerfile':
       return { kind, dir: checkPath(text, rest) }
     case 'image':
       return { kind, ref: checkImage(text, rest) }
     case 'snapshot':
       return { kind, id: checkSnapshot(text, rest) }
+    case 'attached':
+      throw bad(text, 'it runs already', 'adopt it with `forkpoint attach`')
     default:
       throw new InvalidInputError(`not a source: ${quote(text)}`, {
         remedy: `a source is ${sourceForms}`,
@@ -61,31 +80,57 @@ const fieldOfKind = new Map<unknown, string>([
   ['rootfs', 'path'],
   ['image', 'ref'],
   ['dockerfile', 'dir'],
+  ['oci', 'path'],
+  ['archive', 'path'],
+  ['container', 'name'],
   ['snapshot', 'id'],
 ])
 
-/** A request in either form; undefined if it has neither. */
+/** The short form of a source as an object: `{ host: true }`, `{ dir: PATH }`, `{ image: REF }`, … */
+export type ShortSource =
+  | { readonly host: true }
+  | {
+      readonly [K in Exclude<SourceRequest['kind'], 'host'>]: Readonly<Record<K, string>>
+    }[Exclude<SourceRequest['kind'], 'host'>]
+
+/** A source given as text or as an object; undefined if it is neither. */
 export function toSourceRequest(given: unknown): SourceRequest | undefined {
   if (typeof given === 'string') return parseSource(given)
   if (typeof given !== 'object' || given === null) return undefined
   const { kind, ...fields } = given as Readonly<Record<string, unknown>>
+  if (kind === undefined) return fromShort(fields)
   if (kind === 'host') return { kind }
   const field = fields[fieldOfKind.get(kind) ?? '']
   return typeof field === 'string' ? parseSource(`${kind}:${field}`) : undefined
 }
 
-/** The text that `parseSource` reads back. */
-export function formatSource(source: SourceRequest): string {
+function fromShort(fields: Readonly<Record<string, unknown>>): SourceRequest | undefined {
+  const [[kind, value] = [], ...others] = Object.entries(fields)
+  if (others.length > 0) return undefined
+  if (kind === 'host') return value === true ? { kind } : undefined
+  return fieldOfKind.has(kind) && typeof value === 'string'
+    ? parseSource(`${kind}:${value}`)
+    : undefined
+}
+
+/** The text that `parseSource` reads back, unless it was attached. */
+export function formatSource(source: SourceRequest | Source): string {
   switch (source.kind) {
     case 'host':
       return 'host'
     case 'dir':
     case 'rootfs':
+    case 'oci':
+    case 'archive':
       return `${source.kind}:${source.path}`
+    case 'container':
+      return `container:${source.name}`
     case 'dockerfile':
       return `dockerfile:${source.dir}`
     case 'image':
       return `image:${source.ref}`
+    case 'attached':
+      return `attached:${source.target}`
     case 'snapshot':
       return `snapshot:${source.id}`
   }
@@ -94,7 +139,7 @@ export function formatSource(source: SourceRequest): string {
 function checkPath(source: string, path: string): string {
   if (path === '') throw bad(source, 'the path is missing', `a source is ${sourceForms}`)
   // NUL ends a path in the kernel, and control characters break mount tables and logs.
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what we search for
   if (/[\u0000-\u001f\u007f]/.test(path)) {
     throw bad(source, 'the path has control characters', 'rename the directory')
   }
@@ -107,6 +152,11 @@ function checkPath(source: string, path: string): string {
 function checkImage(source: string, ref: string): string {
   if (ref.length <= longestImage && imageShape.test(ref)) return ref
   throw bad(source, 'not an image reference', 'write it as image:debian:12 or image:host/name:tag')
+}
+
+function checkContainer(source: string, name: string): string {
+  if (containerShape.test(name)) return name
+  throw bad(source, 'not the name of a container', 'write it as container:web, or with its id')
 }
 
 function checkSnapshot(source: string, ref: string): string {

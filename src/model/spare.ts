@@ -1,8 +1,8 @@
 import type { Instance, Limits } from './environment.ts'
 import type { EnvironmentId, SnapshotId } from './ids.ts'
-import type { Name } from './names.ts'
+import type { Name } from './values/names.ts'
 
-/** `restore`: the next life of an environment. `fork`: an environment that is not there yet. */
+/** `restore`: the next life of an environment. `fork`: an environment that does not exist yet. */
 export type SpareKind = 'restore' | 'fork'
 
 /**
@@ -13,15 +13,15 @@ export interface SpareRecord {
   readonly id: string
   readonly kind: SpareKind
   readonly snapshot: SnapshotId
-  /** the environment it is for; of a fork, the id that the new one will have */
+  /** the environment it is for; for a fork, the id that the new one will have */
   readonly environmentId: EnvironmentId
-  /** what its own identity.json says */
+  /** the name in its own identity.json */
   readonly name: Name | null
   readonly limits: Limits
   /** milliseconds since 1970 */
   readonly createdAt: number
   /** null while it is being made */
   readonly instance: Instance | null
-  /** what it takes for itself, shared with nobody */
+  /** its private memory, which nothing else shares */
   readonly memoryBytes: number
 }

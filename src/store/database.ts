@@ -7,9 +7,9 @@ import { isBusy, translated } from './sqlite-errors.ts'
 
 export type Row = Readonly<Record<string, unknown>>
 
-/** The database as the rooms of the store use it. */
+/** The database, as the other files of the store use it. */
 export interface Database {
-  /** Runs a statement that changes something and says how many rows it changed. */
+  /** Runs a statement that changes something; returns the number of changed rows. */
   run(sql: string, ...values: SQLInputValue[]): number
   get(sql: string, ...values: SQLInputValue[]): Row | undefined
   all(sql: string, ...values: SQLInputValue[]): Row[]
@@ -23,7 +23,7 @@ const busyTimeoutMs = 5000
 
 export function openDatabase(path: string): Database {
   const handle = openHandle(path)
-  // Preparing costs more than running, and most commands need only a few of the statements.
+  // Preparing a statement costs more than running it, and most commands need only a few.
   const prepared = new Map<string, StatementSync>()
   const statement = (sql: string): StatementSync => {
     const known = prepared.get(sql)
@@ -79,9 +79,9 @@ function openHandle(path: string): DatabaseSync {
   }
 }
 
-/** SQLite would create the file readable by everyone, and its -wal and -shm files like it. */
+/** SQLite would create the file, and its -wal and -shm files, readable by everyone. */
 function createPrivately(path: string): void {
-  // 0711: the cells' shifted root users pass through to what is theirs, and can list nothing.
+  // 0711: root users of cells can pass through to their own files, but list nothing.
   mkdirSync(dirname(path), { recursive: true, mode: 0o711 })
   try {
     // Only ever a new file: closing any descriptor of an open database would drop the POSIX locks

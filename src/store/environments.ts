@@ -1,8 +1,8 @@
 import type { EnvironmentRecord, EnvironmentStatus } from '../model/environment.ts'
 import { NotFoundError } from '../model/errors.ts'
 import type { EnvironmentId, SnapshotId } from '../model/ids.ts'
-import type { Name } from '../model/names.ts'
-import { quote } from '../model/quote.ts'
+import { quote } from '../model/text/quote.ts'
+import type { Name } from '../model/values/names.ts'
 import type { Database, Row } from './database.ts'
 import { explainingNames, type Referable, resolveReference } from './references.ts'
 
@@ -17,13 +17,13 @@ export interface EnvironmentFilter {
 export interface Environments {
   insert(record: EnvironmentRecord): void
   get(id: EnvironmentId): EnvironmentRecord | undefined
-  /** By id, name or unique beginning of an id. */
+  /** By id, name or unique prefix of an id. */
   resolve(ref: string): EnvironmentRecord
   any(): boolean
   /** Oldest first. */
   list(filter?: EnvironmentFilter): EnvironmentRecord[]
   update(id: EnvironmentId, patch: EnvironmentPatch): EnvironmentRecord
-  /** Removing what is gone already is no error: recovery may repeat a step. */
+  /** Removing one that is already gone is not an error: recovery may repeat a step. */
   remove(id: EnvironmentId): void
 }
 
@@ -36,21 +36,14 @@ const referable: Referable = {
 }
 
 export function environments(db: Database): Environments {
+  const fromRow = rowReader()
   const get = (id: EnvironmentId): EnvironmentRecord | undefined => {
     const row = db.get('SELECT * FROM environments WHERE id = ?', id)
     return row && fromRow(row)
   }
   return {
     get,
-    insert: (record) => {
-      const sql =
-        'INSERT INTO environments (id, name, backend, status, head, created_at, doc) ' +
-        'VALUES (?, ?, ?, ?, ?, ?, ?)'
-      const { id, name, backend, status, head, createdAt } = record
-      explainingNames(db, referable, name, () =>
-        db.run(sql, id, name, backend, status, head, createdAt, docOf(record)),
-      )
-    },
+    insert: (record) => insert(db, record),
     resolve: (ref) => fromRow(resolveReference(db, referable, ref)),
     any: () => db.get('SELECT 1 FROM environments LIMIT 1') !== undefined,
     list: (filter = {}) =>
@@ -61,13 +54,9 @@ export function environments(db: Database): Environments {
     update: (id, patch) =>
       db.transaction(() => {
         const current = get(id)
-        if (current === undefined) throw new NotFoundError(`no environment ${quote(id)}`)
+        if (current === undefined) throw notFound(id)
         const next = { ...current, ...patch }
-        const sql =
-          'UPDATE environments SET name = ?, backend = ?, status = ?, head = ?, doc = ? WHERE id = ?'
-        explainingNames(db, referable, next.name, () =>
-          db.run(sql, next.name, next.backend, next.status, next.head, docOf(next), id),
-        )
+        write(db, next)
         return next
       }),
     remove: (id) => {
@@ -76,23 +65,85 @@ export function environments(db: Database): Environments {
   }
 }
 
+function insert(db: Database, record: EnvironmentRecord): void {
+  const { id, name, backend, status, head, createdAt } = record
+  const sql =
+    'INSERT INTO environments (id, name, backend, status, head, created_at, doc) ' +
+    'VALUES (?, ?, ?, ?, ?, ?, ?)'
+  explainingNames(db, referable, name, () =>
+    db.run(sql, id, name, backend, status, head, createdAt, docOf(record)),
+  )
+}
+
+function write(db: Database, record: EnvironmentRecord): void {
+  const { id, name, backend, status, head } = record
+  const sql =
+    'UPDATE environments SET name = ?, backend = ?, status = ?, head = ?, doc = ? WHERE id = ?'
+  explainingNames(db, referable, name, () =>
+    db.run(sql, name, backend, status, head, docOf(record), id),
+  )
+}
+
+function notFound(id: EnvironmentId): NotFoundError {
+  return new NotFoundError(`no environment ${quote(id)}`, { remedy: '`forkpoint ls` lists them' })
+}
+
 type Doc = Pick<
   EnvironmentRecord,
-  'source' | 'limits' | 'net' | 'memory' | 'env' | 'workdir' | 'labels' | 'hostname' | 'instance'
+  | 'source'
+  | 'limits'
+  | 'net'
+  | 'memory'
+  | 'env'
+  | 'workdir'
+  | 'labels'
+  | 'policy'
+  | 'sleptAt'
+  | 'principal'
+  | 'image'
+  | 'command'
+  | 'hostname'
+  | 'instance'
 >
 
 function docOf(record: EnvironmentRecord): string {
   const { source, limits, net, memory, env, workdir, labels, hostname, instance } = record
+  const { policy, sleptAt, principal, image, command } = record
   const doc: Doc = {
-    ...{ source, limits, net, env, workdir, labels, hostname, instance },
+    source,
+    limits,
+    net,
+    env,
+    workdir,
+    labels,
+    hostname,
+    instance,
+    ...(policy !== undefined && { policy }),
+    ...(sleptAt !== undefined && { sleptAt }),
+    ...(principal !== undefined && { principal }),
     ...(memory !== undefined && { memory }),
+    ...(image !== undefined && { image }),
+    ...(command !== undefined && { command }),
   }
   return JSON.stringify(doc)
 }
 
-/** Only this room writes these rows, so what comes out is what a typed record went in as. */
-function fromRow(row: Row): EnvironmentRecord {
-  const doc: Doc = JSON.parse(String(row.doc))
+/** Every command reads its environment's row, which rarely changes; then its document is parsed once. */
+function rowReader(): (row: Row) => EnvironmentRecord {
+  const known = new Map<EnvironmentId, { readonly text: string; readonly doc: Doc }>()
+  return (row) => {
+    const id = row.id as EnvironmentId
+    const text = String(row.doc)
+    const before = known.get(id)
+    if (before?.text === text) return recordOf(row, before.doc)
+    const doc: Doc = JSON.parse(text)
+    known.set(id, { text, doc })
+    return recordOf(row, doc)
+  }
+}
+
+/** Only this file writes these rows, and it writes typed records, so reading them needs no check. */
+function recordOf(row: Row, doc: Doc): EnvironmentRecord {
   return {
     id: row.id as EnvironmentId,
     name: row.name as Name | null,

@@ -1,22 +1,20 @@
 import { isAlive, type ProcessIdentity, selfIdentity } from '../linux/process-identity.ts'
-import type { Json } from '../model/environment.ts'
 import { ConflictError, type ErrorJson, toJson } from '../model/errors.ts'
 import { type EnvironmentId, newOperationId, type OperationId } from '../model/ids.ts'
 import type { Database, Row } from './database.ts'
+import { type OperationFacts, parseFacts } from './operation-facts.ts'
 import { ownerOf } from './owner.ts'
+import { currentRequest } from './requests.ts'
 
 export type OperationState = 'open' | 'done' | 'failed' | 'rolled_back'
 
-/** What recovery needs to know, and at the end what its history should tell. */
-export type Payload = { readonly [key: string]: Json }
-
-/** An operation, written down before it touches the disk and closed after. */
+/** An operation, recorded before it touches the disk and closed afterwards. */
 export interface Operation {
   readonly id: OperationId
   readonly kind: string
   readonly environmentId: EnvironmentId | null
   readonly state: OperationState
-  readonly payload: Payload
+  readonly payload: OperationFacts
   readonly owner: ProcessIdentity
   readonly startedAt: number
   readonly endedAt: number | null
@@ -24,54 +22,27 @@ export interface Operation {
 }
 
 export interface Journal {
-  begin(kind: string, environmentId: EnvironmentId | null, payload?: Payload): Operation
-  /** It worked; the patch is what its history should tell: times, sizes. */
-  finish(operation: Operation, patch?: Payload): Operation
-  /** It did not work, and the operation itself put everything back. */
+  begin(kind: string, environmentId: EnvironmentId | null, payload?: OperationFacts): Operation
+  /** It worked; the patch is what its history should show: times, sizes. */
+  finish(operation: Operation, patch?: OperationFacts): Operation
+  /** It did not work, and the operation itself undid everything. */
   fail(operation: Operation, error: unknown): Operation
-  /** Its process died, and recovery put everything back. */
+  /** Its process died, and recovery undid everything. */
   rolledBack(operation: Operation): Operation
-  /** What was ever done with an environment, oldest first. */
+  /** Every operation on an environment, oldest first. */
   list(environmentId: EnvironmentId): Operation[]
+  /** Every operation that was part of a request, oldest first. */
+  ofRequest(key: string): Operation[]
   /** Operations that have not ended, of one environment or all, oldest first. */
   open(environmentId?: EnvironmentId): Operation[]
   /** Open operations whose process is gone, oldest first. */
   abandoned(environmentId?: EnvironmentId): Operation[]
-  /** Makes this process the owner of an abandoned one; undefined if another was faster. */
+  /** Makes this process the owner of an abandoned operation; undefined if another was faster. */
   claim(operation: Operation): Operation | undefined
 }
 
 export function journal(db: Database): Journal {
-  const close = (
-    operation: Operation,
-    state: OperationState,
-    { error = null, patch = {} }: { error?: ErrorJson | null; patch?: Payload } = {},
-  ) => {
-    const payload = { ...operation.payload, ...patch }
-    const closed = { ...operation, state, endedAt: Date.now(), error, payload }
-    const changed = db.run(
-      `UPDATE journal SET state = ?, ended_at = ?, error = ?, payload = ?
-       WHERE id = ? AND state = 'open'`,
-      state,
-      closed.endedAt,
-      error && JSON.stringify(error),
-      JSON.stringify(payload),
-      operation.id,
-    )
-    if (changed === 0) throw notOpen(operation)
-    return closed
-  }
-
-  // Looked up among the open ones: an environment may have a long history, and few are ever open.
-  const open = (environmentId?: EnvironmentId): Operation[] =>
-    db
-      .all(
-        `SELECT * FROM journal WHERE state = 'open' AND (?1 IS NULL OR environment_id = ?1)
-         ORDER BY started_at, id`,
-        environmentId ?? null,
-      )
-      .map(fromRow)
-
+  const open = (environmentId?: EnvironmentId): Operation[] => openOperations(db, environmentId)
   return {
     open,
     begin: (kind, environmentId, payload = {}) => {
@@ -89,22 +60,56 @@ export function journal(db: Database): Journal {
       insert(db, operation)
       return operation
     },
-    finish: (operation, patch = {}) => close(operation, 'done', { patch }),
-    fail: (operation, error) => close(operation, 'failed', { error: toJson(error) }),
-    rolledBack: (operation) => close(operation, 'rolled_back'),
-    list: (environmentId) =>
-      db
-        .all(
-          'SELECT * FROM journal WHERE environment_id = ? ORDER BY started_at, rowid',
-          environmentId,
-        )
-        .map(fromRow),
+    finish: (operation, patch = {}) => close(db, operation, 'done', { patch }),
+    fail: (operation, error) => close(db, operation, 'failed', { error: toJson(error) }),
+    rolledBack: (operation) => close(db, operation, 'rolled_back', {}),
+    list: (environmentId) => {
+      const sql = 'SELECT * FROM journal WHERE environment_id = ? ORDER BY started_at, rowid'
+      return db.all(sql, environmentId).map(fromRow)
+    },
+    ofRequest: (key) => {
+      const sql = 'SELECT * FROM journal WHERE request = ? ORDER BY started_at, rowid'
+      return db.all(sql, key).map(fromRow)
+    },
     abandoned: (environmentId) => open(environmentId).filter(({ owner }) => !isAlive(owner)),
     claim: (operation) => claim(db, operation),
   }
 }
 
-/** Compares and swaps the owner, so that of several recovering processes exactly one succeeds. */
+/** Searches among the open operations: few ever are, while an environment may have a long history. */
+function openOperations(db: Database, environmentId: EnvironmentId | undefined): Operation[] {
+  const sql = `SELECT * FROM journal WHERE state = 'open' AND (?1 IS NULL OR environment_id = ?1)
+     ORDER BY started_at, id`
+  return db.all(sql, environmentId ?? null).map(fromRow)
+}
+
+interface Outcome {
+  readonly error?: ErrorJson
+  readonly patch?: OperationFacts
+}
+
+function close(
+  db: Database,
+  operation: Operation,
+  state: OperationState,
+  { error, patch }: Outcome,
+): Operation {
+  const payload = { ...operation.payload, ...patch }
+  const closed = { ...operation, state, endedAt: Date.now(), error: error ?? null, payload }
+  const changed = db.run(
+    `UPDATE journal SET state = ?, ended_at = ?, error = ?, payload = ?
+     WHERE id = ? AND state = 'open'`,
+    state,
+    closed.endedAt,
+    error === undefined ? null : JSON.stringify(error),
+    JSON.stringify(payload),
+    operation.id,
+  )
+  if (changed === 0) throw notOpen(operation)
+  return closed
+}
+
+/** A compare-and-swap of the owner: if several processes try to recover, exactly one succeeds. */
 function claim(db: Database, operation: Operation): Operation | undefined {
   const self = selfIdentity()
   const { pid, startTicks, bootId } = operation.owner
@@ -125,8 +130,9 @@ function claim(db: Database, operation: Operation): Operation | undefined {
 function insert(db: Database, operation: Operation): void {
   db.run(
     `INSERT INTO journal
-       (id, kind, environment_id, state, payload, owner_pid, owner_start, owner_boot, started_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       (id, kind, environment_id, state, payload, owner_pid, owner_start, owner_boot, started_at,
+        request)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     operation.id,
     operation.kind,
     operation.environmentId,
@@ -136,11 +142,12 @@ function insert(db: Database, operation: Operation): void {
     operation.owner.startTicks,
     operation.owner.bootId,
     operation.startedAt,
+    currentRequest(),
   )
 }
 
 function notOpen(operation: Operation): ConflictError {
-  return new ConflictError(`the operation ${operation.id} (${operation.kind}) is closed already`, {
+  return new ConflictError(`the operation ${operation.id} (${operation.kind}) was already closed`, {
     remedy: 'another process recovered it; run the command again',
   })
 }
@@ -151,7 +158,7 @@ function fromRow(row: Row): Operation {
     kind: String(row.kind),
     environmentId: row.environment_id as EnvironmentId | null,
     state: row.state as OperationState,
-    payload: JSON.parse(String(row.payload)),
+    payload: parseFacts(String(row.payload)),
     owner: ownerOf(row),
     startedAt: Number(row.started_at),
     endedAt: row.ended_at as number | null,

@@ -2,17 +2,18 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isAlive, type ProcessIdentity, selfIdentity } from '../linux/process-identity.ts'
 import { ConflictError } from '../model/errors.ts'
-import { formatAge, formatDuration } from '../model/quantities.ts'
+import { formatAge, formatDuration } from '../model/values/quantities.ts'
 import type { Database } from './database.ts'
 import { ownerOf } from './owner.ts'
 
-/** The exclusive right to something, such as `env:<id>`, `volume` or `net`, until it is disposed. */
+/** The exclusive right to something, such as `env:<id>`, `volume` or `net`, until it is given up. */
 export interface Lease extends Disposable, AsyncDisposable {
   readonly resource: string
-  release(): void
-  /** False once it was released, or somebody has seized the resource. */
+  /** Disposing of it does the same. */
+  giveUp(): void
+  /** False once it was given up, or somebody seized the resource. */
   isHeld(): boolean
-  /** Throws if it is not held any more. Part of every commit that relies on it. */
+  /** Throws if it is no longer held. Part of every commit that relies on it. */
   requireHeld(): void
 }
 
@@ -22,12 +23,12 @@ export interface LeaseHolder {
   readonly token: string
   readonly owner: ProcessIdentity
   readonly acquiredAt: number
-  /** what the holder is doing, for the one who waits */
+  /** what the holder is doing, for whoever waits */
   readonly what: string
 }
 
 export interface SeizedLease extends Lease {
-  /** who had it, if that one still lives */
+  /** the previous holder, if it is still alive */
   readonly loser: LeaseHolder | null
 }
 
@@ -40,16 +41,16 @@ export interface Leases {
   /** Waits until the resource is free, or its holder has died. */
   acquire(resource: string, what: string, options?: AcquireOptions): Promise<Lease>
   /**
-   * The same, but takes it even from a holder that lives, if that keeps it too long: it may be stuck.
+   * The same, but takes it even from a live holder that keeps it too long: it may be stuck.
    * Such a holder finds out before it commits anything.
    */
   seize(resource: string, what: string, options?: AcquireOptions): Promise<SeizedLease>
   /** Undefined if somebody else holds it now. */
   tryAcquire(resource: string, what: string): Lease | undefined
   holder(resource: string): LeaseHolder | undefined
-  /** what is held through this store now */
+  /** what is currently held through this store */
   held(): string[]
-  releaseAll(): void
+  giveUpAll(): void
 }
 
 /** Longer than any operation on an environment should hold it, shorter than a user's patience. */
@@ -58,10 +59,19 @@ const shortestPauseMs = 5
 const longestPauseMs = 50
 
 export function leases(db: Database): Leases {
-  const held = new Set<Lease>()
+  return new StoredLeases(db)
+}
 
-  const holder = (resource: string): LeaseHolder | undefined => {
-    const row = db.get('SELECT * FROM leases WHERE resource = ?', resource)
+class StoredLeases implements Leases {
+  readonly #db: Database
+  readonly #held = new Set<Lease>()
+
+  constructor(db: Database) {
+    this.#db = db
+  }
+
+  holder(resource: string): LeaseHolder | undefined {
+    const row = this.#db.get('SELECT * FROM leases WHERE resource = ?', resource)
     if (row === undefined) return undefined
     return {
       resource,
@@ -72,58 +82,59 @@ export function leases(db: Database): Leases {
     }
   }
 
-  const tryAcquire = (resource: string, what: string): Lease | undefined => {
-    // Reading first keeps those who wait from taking turns at SQLite's write lock.
-    const current = holder(resource)
+  tryAcquire(resource: string, what: string): Lease | undefined {
+    // Reading first keeps waiting processes away from SQLite's write lock.
+    const current = this.holder(resource)
     if (current !== undefined && isAlive(current.owner)) return undefined
-    return take(resource, what, current)
+    return this.#take(resource, what, current)
   }
 
-  /** Undefined if the holder is not `current` any more. */
-  const take = (resource: string, what: string, current?: LeaseHolder): Lease | undefined => {
-    const next = { resource, token: randomUUID(), owner: selfIdentity(), what }
-    const taken = current === undefined ? insert(db, next) : takeOver(db, next, current.token)
-    if (!taken) return undefined
-    const lease = heldLease(db, resource, next.token, () => held.delete(lease))
-    held.add(lease)
-    return lease
-  }
-
-  const acquire: Leases['acquire'] = async (resource, what, options = {}) => {
+  async acquire(resource: string, what: string, options: AcquireOptions = {}): Promise<Lease> {
     const { signal, timeoutMs = defaultTimeoutMs } = options
     const deadline = performance.now() + timeoutMs
     for (let pauseMs = shortestPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
       signal?.throwIfAborted()
-      const lease = tryAcquire(resource, what)
+      const lease = this.tryAcquire(resource, what)
       if (lease !== undefined) return lease
       const leftMs = deadline - performance.now()
-      if (leftMs <= 0) throw stillHeld(resource, timeoutMs, holder(resource))
-      // Uneven pauses, so that those who wait do not meet again at every try.
+      if (leftMs <= 0) throw stillHeld(resource, timeoutMs, this.holder(resource))
+      // Uneven pauses, so that waiting processes do not collide at every try.
       const unevenMs = pauseMs * (0.5 + Math.random() / 2)
       await pause(Math.min(unevenMs, leftMs), signal)
     }
   }
 
-  return {
-    holder,
-    tryAcquire,
-    acquire,
-    seize: async (resource, what, options) => {
-      for (;;) {
-        try {
-          return { ...(await acquire(resource, what, options)), loser: null }
-        } catch (error) {
-          if (!(error instanceof ConflictError)) throw error
-        }
-        const loser = holder(resource)
-        const lease = take(resource, what, loser)
-        if (lease !== undefined) return { ...lease, loser: loser ?? null }
+  async seize(resource: string, what: string, options?: AcquireOptions): Promise<SeizedLease> {
+    for (;;) {
+      try {
+        return { ...(await this.acquire(resource, what, options)), loser: null }
+      } catch (error) {
+        // Its holder has kept it too long.
+        if (!(error instanceof ConflictError)) throw error
       }
-    },
-    held: () => [...held].map(({ resource }) => resource),
-    releaseAll: () => {
-      for (const lease of held) lease.release()
-    },
+      const loser = this.holder(resource)
+      const lease = this.#take(resource, what, loser)
+      if (lease !== undefined) return { ...lease, loser: loser ?? null }
+    }
+  }
+
+  held(): string[] {
+    return [...this.#held].map(({ resource }) => resource)
+  }
+
+  giveUpAll(): void {
+    for (const lease of this.#held) lease.giveUp()
+  }
+
+  /** Undefined if the holder is no longer `current`. */
+  #take(resource: string, what: string, current?: LeaseHolder): Lease | undefined {
+    const next = { resource, token: randomUUID(), owner: selfIdentity(), what }
+    const taken =
+      current === undefined ? insert(this.#db, next) : takeOver(this.#db, next, current.token)
+    if (!taken) return undefined
+    const lease = heldLease(this.#db, resource, next.token, () => this.#held.delete(lease))
+    this.#held.add(lease)
+    return lease
   }
 }
 
@@ -144,7 +155,7 @@ function insert(db: Database, next: NewHolder): boolean {
   return changed === 1
 }
 
-/** From a holder that is dead or stuck. Its token is compared, so that of several heirs only one succeeds. */
+/** Takes it from a holder that is dead or stuck. Comparing the token lets only one of several heirs succeed. */
 function takeOver(db: Database, next: NewHolder, currentToken: string): boolean {
   const changed = db.run(
     `UPDATE leases
@@ -162,26 +173,26 @@ function takeOver(db: Database, next: NewHolder, currentToken: string): boolean 
   return changed === 1
 }
 
-function heldLease(db: Database, resource: string, token: string, onRelease: () => void): Lease {
-  let released = false
-  const release = (): void => {
-    if (released) return
+function heldLease(db: Database, resource: string, token: string, onGivenUp: () => void): Lease {
+  let isGivenUp = false
+  const giveUp = (): void => {
+    if (isGivenUp) return
     db.run('DELETE FROM leases WHERE resource = ? AND token = ?', resource, token)
-    released = true
-    onRelease()
+    isGivenUp = true
+    onGivenUp()
   }
   const isHeld = (): boolean =>
-    !released &&
+    !isGivenUp &&
     db.get('SELECT 1 FROM leases WHERE resource = ? AND token = ?', resource, token) !== undefined
   return {
     resource,
-    release,
+    giveUp,
     isHeld,
     requireHeld: () => {
       if (!isHeld()) throw seized(resource)
     },
-    [Symbol.dispose]: release,
-    [Symbol.asyncDispose]: async () => release(),
+    [Symbol.dispose]: giveUp,
+    [Symbol.asyncDispose]: async () => giveUp(),
   }
 }
 
@@ -189,14 +200,14 @@ async function pause(ms: number, signal: AbortSignal | undefined): Promise<void>
   try {
     await sleep(ms, undefined, signal && { signal })
   } catch (error) {
-    // The caller's own reason, rather than the timer's AbortError around it.
+    // The caller's own reason, without the timer's AbortError around it.
     throw signal?.aborted ? signal.reason : error
   }
 }
 
 function seized(resource: string): ConflictError {
-  return new ConflictError(`${resource} was taken away: it is being removed`, {
-    remedy: 'nothing is to be done, unless it should not have been removed',
+  return new ConflictError(`${resource} was taken over: it is being removed`, {
+    remedy: 'check who ran `forkpoint rm`; if it should still exist, create it again',
     detail: { resource },
   })
 }
@@ -204,7 +215,9 @@ function seized(resource: string): ConflictError {
 function stillHeld(resource: string, waitedMs: number, holder?: LeaseHolder): ConflictError {
   const waited = `after waiting ${formatDuration(waitedMs)}`
   if (holder === undefined) {
-    return new ConflictError(`${resource} is in use, ${waited}`, { remedy: 'try again' })
+    return new ConflictError(`${resource} is in use, ${waited}`, {
+      remedy: 'try again when the other process is done',
+    })
   }
   const { owner, what, acquiredAt } = holder
   const since = `for ${formatAge(acquiredAt, Date.now())}`

@@ -2,8 +2,8 @@ import type { DatabaseSync } from 'node:sqlite'
 import { PrerequisiteError } from '../model/errors.ts'
 
 /**
- * Steps from an empty database to the current one. A step that was released is never edited; the
- * database's `user_version` is the number of steps it has had.
+ * Steps from an empty database to the current one. Never edit a step that has shipped. The
+ * database's `user_version` is the number of steps applied.
  */
 export const migrations: readonly string[] = [
   `
@@ -79,9 +79,60 @@ export const migrations: readonly string[] = [
   ) STRICT;
   CREATE INDEX spares_by_snapshot ON spares (snapshot);
   `,
+  `
+  CREATE TABLE reservations (
+    id TEXT PRIMARY KEY,
+    bytes INTEGER NOT NULL,
+    owner_pid INTEGER NOT NULL,
+    owner_start INTEGER NOT NULL,
+    owner_boot TEXT NOT NULL
+  ) STRICT;
+  `,
+  `
+  CREATE TABLE events (
+    -- AUTOINCREMENT: an id is never used again, even after the newest event was dropped
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    doc TEXT NOT NULL
+  ) STRICT;
+
+  CREATE TABLE tokens (
+    id TEXT PRIMARY KEY,
+    name TEXT UNIQUE,
+    digest TEXT NOT NULL,
+    -- what the token begins with
+    form TEXT NOT NULL,
+    scope TEXT NOT NULL,
+    labels TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER
+  ) STRICT;
+
+  CREATE TABLE requests (
+    key TEXT PRIMARY KEY,
+    -- of the operation and its input
+    digest TEXT NOT NULL,
+    -- null while it is under way
+    outcome TEXT,
+    owner_pid INTEGER NOT NULL,
+    owner_start INTEGER NOT NULL,
+    owner_boot TEXT NOT NULL,
+    created_at INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX requests_by_age ON requests (created_at);
+
+  -- the request that an operation belongs to, so that a retry finds what a killed process did
+  ALTER TABLE journal ADD COLUMN request TEXT;
+  CREATE INDEX journal_by_request ON journal (request) WHERE request IS NOT NULL;
+  `,
+  `
+  CREATE TABLE activity (
+    environment_id TEXT PRIMARY KEY REFERENCES environments (id) ON DELETE CASCADE,
+    at INTEGER NOT NULL
+  ) STRICT;
+  `,
 ]
 
-/** Brings the database up to date; of several processes at once, one does it and the rest wait. */
+/** Brings the database up to date. Of several processes, one does it and the others wait. */
 export function migrate(handle: DatabaseSync, path: string): void {
   if (checkedVersion(handle, path) === migrations.length) return
   handle.exec('BEGIN IMMEDIATE')

@@ -1,63 +1,72 @@
-import { lstatSync, type Stats, statfsSync } from 'node:fs'
-import { makeClosed, openClosedDirectory } from '../linux/closed-directory.ts'
+import { accessSync, constants, lstatSync, type Stats, statfsSync } from 'node:fs'
+import { makeClosed, openClosedDirectory } from '../linux/files/closed-directory.ts'
+import { existingEntry, resolveTrusted } from '../linux/files/trusted-path.ts'
 import { PrerequisiteError } from '../model/errors.ts'
-import { quote } from '../model/quote.ts'
-import { existingEntry, resolveTrusted } from './trusted-path.ts'
+import { quote } from '../model/text/quote.ts'
 
 /** File systems that show the kernel: proc, sysfs, cgroup, cgroup2, devpts, debugfs, tracefs. */
-const kernelTypes = new Set([
-  ...[0x9fa0, 0x62656572, 0x27e0eb, 0x63677270, 0x1cd1, 0x64626720, 0x74726163],
+const kernelTypes: ReadonlySet<number> = new Set([
+  0x9fa0, 0x62656572, 0x27e0eb, 0x63677270, 0x1cd1, 0x64626720, 0x74726163,
 ])
 
 /**
- * Makes the directory of a store where there is none, and returns its one true path: cgroups, mounts
- * and interfaces are named for it, and another name of it would not find them. Whoever can write to
- * it, or put another in its place, could have root remove, mount and run what they like.
+ * Makes the directory of a store if it does not exist, and returns its real path: cgroups, mounts
+ * and interfaces are named after it, and another name would not find them. Whoever can write to
+ * it, or replace it, could make root remove, mount and run anything.
  */
 export function openHome(given: string): string {
   const refuse = (why: string, cause?: unknown) =>
     new PrerequisiteError(`cannot use ${quote(given)} as home: ${why}`, {
-      remedy:
-        "make it root's alone (`chown root:root`, `chmod go-w`), or set FORKPOINT_HOME or --home to a directory that is",
+      remedy: isRoot() ? remedyOfRoot : remedyOfUser,
       detail: { home: given },
       cause,
     })
   const entryAt = (path: string) => madeEntry(path, refuse)
   const home = resolveTrusted(given, { entryAt, refuse })
   if (!lstatSync(home).isDirectory()) throw refuse(`${home} is not a directory`)
+  requireAccess(home, refuse)
   if (kernelTypes.has(statfsSync(home).type)) throw refuse(`${home} belongs to the kernel`)
   openClosedDirectory(home, isOfHome)
   return home
 }
 
-/** What homes hold that were made by versions that did not close them. */
-function isOfHome(name: string): boolean {
-  return /^(db\.sqlite.*|volume\.ext4.*|data|runtime|bench-.*|lost\+found)$/.test(name)
+const remedyOfRoot =
+  "make it root's alone (`chown root:root`, `chmod go-w`), or set FORKPOINT_HOME or --home to a directory that is"
+const remedyOfUser =
+  'run it with sudo, or set FORKPOINT_HOME or --home to a directory that is yours alone'
+
+function isRoot(): boolean {
+  return process.geteuid?.() === 0
 }
 
-/** What is there, or the directory that is made. */
+/** Others cannot use a home that belongs to root; SQLite's own error would be less clear. */
+function requireAccess(home: string, refuse: (why: string, cause: unknown) => Error): void {
+  try {
+    accessSync(home, constants.R_OK | constants.W_OK | constants.X_OK)
+  } catch (error) {
+    throw refuse(`uid ${process.geteuid?.()} may not write to it`, error)
+  }
+}
+
+/** What is in a home made by a version that did not close it to others. */
+function isOfHome(name: string): boolean {
+  return /^(db\.sqlite.*|volume\.(ext4|btrfs).*|data|files|runtime|bench-.*|lost\+found)$/.test(
+    name,
+  )
+}
+
+/** The existing entry, or the directory just made. */
 function madeEntry(path: string, refuse: (why: string, cause: unknown) => Error): Stats {
   try {
-    const there = existingEntry(path)
-    if (there !== null) return there
-    // Not by Node's recursive way: that tries for ever where nothing can be made, as in /proc.
+    const existing = existingEntry(path)
+    if (existing !== null) return existing
+    // Not with Node's recursive mkdir, which retries forever in places such as /proc.
     makeClosed(path)
   } catch (error) {
-    // Another process has made it at the same time.
+    // Another process made it at the same time.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
       throw refuse((error as Error).message, error)
     }
   }
   return lstatSync(path)
-}
-
-/** Programs that root runs; one that is missing is complained of where it is needed. */
-export function requireTrustedTool(setting: 'runtime' | 'criu', given: string): void {
-  const refuse = (why: string, cause?: unknown) =>
-    new PrerequisiteError(`cannot run programs of ${quote(given)}: ${why}`, {
-      remedy: `make it root's alone (\`chown root:root\`, \`chmod go-w\`), or change the setting ${setting}`,
-      detail: { [setting]: given },
-      cause,
-    })
-  resolveTrusted(given, { entryAt: existingEntry, refuse })
 }

@@ -1,10 +1,15 @@
 import { join } from 'node:path'
+import { type ActivityTimes, activityTimes } from './activity.ts'
 import { openDatabase } from './database.ts'
 import { type Environments, environments } from './environments.ts'
+import { type EventLog, eventLog } from './event-log.ts'
 import { type Journal, journal } from './journal.ts'
 import { type Leases, leases } from './leases.ts'
+import { type Requests, requests } from './requests.ts'
+import { type Reservations, reservations } from './reservations.ts'
 import { type Snapshots, snapshots } from './snapshots.ts'
 import { type Spares, spares } from './spares.ts'
+import { type Tokens, tokens } from './tokens.ts'
 
 /** Everything Forkpoint remembers. Several processes may have the same home open. */
 export interface Store extends Disposable, AsyncDisposable {
@@ -14,9 +19,14 @@ export interface Store extends Disposable, AsyncDisposable {
   readonly journal: Journal
   readonly spares: Spares
   readonly leases: Leases
-  /** All the changes of `work`, or none. It must not wait: the whole store is locked meanwhile. */
+  readonly reservations: Reservations
+  readonly events: EventLog
+  readonly tokens: Tokens
+  readonly requests: Requests
+  readonly activity: ActivityTimes
+  /** All the changes of `work`, or none. It must not wait: the whole store is locked while it runs. */
   transaction<T>(work: () => T): T
-  /** Gives up the leases taken through this store, too. */
+  /** Also gives up the leases held through this store. */
   close(): void
 }
 
@@ -28,7 +38,7 @@ export function openStore(home: string): Store {
     if (!open) return
     open = false
     try {
-      held.releaseAll()
+      held.giveUpAll()
     } finally {
       db.close()
     }
@@ -40,6 +50,11 @@ export function openStore(home: string): Store {
     journal: journal(db),
     spares: spares(db),
     leases: held,
+    reservations: reservations(db),
+    events: eventLog(db),
+    tokens: tokens(db),
+    requests: requests(db),
+    activity: activityTimes(db),
     transaction: db.transaction,
     close,
     [Symbol.dispose]: close,

@@ -1,7 +1,7 @@
 import type { ProcessIdentity } from '../linux/process-identity.ts'
 import type { Row } from './database.ts'
 
-/** The process that a lease, an operation or a spare belongs to, from the columns of its row. */
+/** The process that a lease, an operation, a spare or a reservation belongs to, from the columns of its row. */
 export function ownerOf(row: Row): ProcessIdentity {
   return {
     pid: Number(row.owner_pid),

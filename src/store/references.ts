@@ -1,8 +1,8 @@
-import { closest } from '../model/closest.ts'
 import { ConflictError, InvalidInputError, NotFoundError } from '../model/errors.ts'
 import { isIdPrefix, shortestIdPrefix } from '../model/ids.ts'
-import type { Name } from '../model/names.ts'
-import { quote } from '../model/quote.ts'
+import { closest } from '../model/text/closest.ts'
+import { quote } from '../model/text/quote.ts'
+import type { Name } from '../model/values/names.ts'
 import type { Database, Row } from './database.ts'
 import { isUniqueViolation } from './sqlite-errors.ts'
 
@@ -18,10 +18,10 @@ export interface Referable {
 
 const mostCandidates = 10
 
-/** The one row that `ref` means. A name wins over a shortened id, as names are chosen on purpose. */
+/** The row that `ref` means. A name takes precedence over a shortened id: people choose names on purpose. */
 export function resolveReference(db: Database, kind: Referable, ref: string): Row {
   if (ref === '') {
-    throw new InvalidInputError(`no ${kind.noun} given`, { remedy: 'give its id or its name' })
+    throw new InvalidInputError(`no ${kind.noun} was given`, { remedy: 'give its id or its name' })
   }
   const exact = db.get(`SELECT * FROM ${kind.table} WHERE id = ?1 OR name = ?1`, ref)
   if (exact !== undefined) return exact
@@ -32,7 +32,7 @@ export function resolveReference(db: Database, kind: Referable, ref: string): Ro
   return only
 }
 
-/** A write that fails because the name is in use says who has it. */
+/** If a write fails because the name is taken, says by what. */
 export function explainingNames(
   db: Database,
   kind: Referable,

@@ -1,8 +1,8 @@
 import { ConflictError, NotFoundError } from '../model/errors.ts'
 import type { EnvironmentId, SnapshotId } from '../model/ids.ts'
-import type { Name } from '../model/names.ts'
-import { quote } from '../model/quote.ts'
 import type { SnapshotRecord, SnapshotStatus } from '../model/snapshot.ts'
+import { quote } from '../model/text/quote.ts'
+import type { Name } from '../model/values/names.ts'
 import type { Database, Row } from './database.ts'
 import { explainingNames, type Referable, resolveReference } from './references.ts'
 import { isForeignKeyViolation } from './sqlite-errors.ts'
@@ -12,10 +12,10 @@ export type SnapshotPatch = Partial<Omit<SnapshotRecord, 'id' | 'createdAt' | 'e
 export interface Snapshots {
   insert(record: SnapshotRecord): void
   get(id: SnapshotId): SnapshotRecord | undefined
-  /** By id, name or unique beginning of an id. */
+  /** By id, name or unique prefix of an id. */
   resolve(ref: string): SnapshotRecord
   any(): boolean
-  /** Oldest first; those taken of one environment, or all. */
+  /** Oldest first; those of one environment, or all. */
   list(environmentId?: EnvironmentId): SnapshotRecord[]
   update(id: SnapshotId, patch: SnapshotPatch): SnapshotRecord
   /** Refused while another snapshot or an environment builds on it. */
@@ -37,46 +37,16 @@ export function snapshots(db: Database): Snapshots {
   }
   return {
     get,
-    insert: (record) => {
-      const sql =
-        'INSERT INTO snapshots ' +
-        '(id, name, environment_id, parent, status, durable, created_at, doc) ' +
-        'VALUES (?, ?, ?, ?, ?, ?, ?, ?)'
-      const { id, name, environmentId, parent, status, durable, createdAt } = record
-      explainingNames(db, referable, name, () =>
-        db.run(
-          sql,
-          id,
-          name,
-          environmentId,
-          parent,
-          status,
-          Number(durable),
-          createdAt,
-          docOf(record),
-        ),
-      )
-    },
+    insert: (record) => insert(db, record),
     resolve: (ref) => fromRow(resolveReference(db, referable, ref)),
     any: () => db.get('SELECT 1 FROM snapshots LIMIT 1') !== undefined,
-    list: (environmentId) =>
-      (environmentId === undefined
-        ? db.all('SELECT * FROM snapshots ORDER BY created_at, id')
-        : db.all(
-            'SELECT * FROM snapshots WHERE environment_id = ? ORDER BY created_at, id',
-            environmentId,
-          )
-      ).map(fromRow),
+    list: (environmentId) => rowsOf(db, environmentId).map(fromRow),
     update: (id, patch) =>
       db.transaction(() => {
         const current = get(id)
-        if (current === undefined) throw new NotFoundError(`no snapshot ${quote(id)}`)
+        if (current === undefined) throw notFound(id)
         const next = { ...current, ...patch }
-        const sql =
-          'UPDATE snapshots SET name = ?, parent = ?, status = ?, durable = ?, doc = ? WHERE id = ?'
-        explainingNames(db, referable, next.name, () =>
-          db.run(sql, next.name, next.parent, next.status, Number(next.durable), docOf(next), id),
-        )
+        write(db, next)
         return next
       }),
     remove: (id) => {
@@ -89,32 +59,87 @@ export function snapshots(db: Database): Snapshots {
   }
 }
 
+function rowsOf(db: Database, environmentId: EnvironmentId | undefined): Row[] {
+  if (environmentId === undefined) {
+    return db.all('SELECT * FROM snapshots ORDER BY created_at, id')
+  }
+  const sql = 'SELECT * FROM snapshots WHERE environment_id = ? ORDER BY created_at, id'
+  return db.all(sql, environmentId)
+}
+
+function insert(db: Database, record: SnapshotRecord): void {
+  const { id, name, environmentId, parent, status, durable, createdAt } = record
+  const sql =
+    'INSERT INTO snapshots (id, name, environment_id, parent, status, durable, created_at, doc) ' +
+    'VALUES (?, ?, ?, ?, ?, ?, ?, ?)'
+  const flag = Number(durable)
+  explainingNames(db, referable, name, () =>
+    db.run(sql, id, name, environmentId, parent, status, flag, createdAt, docOf(record)),
+  )
+}
+
+function write(db: Database, record: SnapshotRecord): void {
+  const { id, name, parent, status, durable } = record
+  const sql =
+    'UPDATE snapshots SET name = ?, parent = ?, status = ?, durable = ?, doc = ? WHERE id = ?'
+  explainingNames(db, referable, name, () =>
+    db.run(sql, name, parent, status, Number(durable), docOf(record), id),
+  )
+}
+
+function notFound(id: SnapshotId): NotFoundError {
+  return new NotFoundError(`no snapshot ${quote(id)}`, {
+    remedy: '`forkpoint snapshots` lists them',
+  })
+}
+
 type Doc = Pick<
   SnapshotRecord,
   | 'backend'
+  | 'proof'
+  | 'failure'
   | 'captured'
+  | 'original'
   | 'message'
   | 'labels'
   | 'metadata'
   | 'sizes'
   | 'timing'
   | 'memory'
+  | 'shells'
   | 'origin'
   | 'image'
 >
 
 function docOf(record: SnapshotRecord): string {
-  const { backend, captured, message, labels, metadata, sizes, timing, origin, image } = record
+  const { backend, proof, captured, original, message, labels, metadata } = record
+  const { sizes, timing, origin, image } = record
   const doc: Doc = {
-    ...{ backend, captured, message, labels, metadata, sizes, timing, origin, image },
+    backend,
+    proof,
+    captured,
+    original,
+    message,
+    labels,
+    metadata,
+    sizes,
+    timing,
+    origin,
+    image,
+    ...(record.failure !== undefined && { failure: record.failure }),
     ...(record.memory !== undefined && { memory: record.memory }),
+    ...(record.shells !== undefined && { shells: record.shells }),
   }
   return JSON.stringify(doc)
 }
 
 function fromRow(row: Row): SnapshotRecord {
-  const doc: Doc = JSON.parse(String(row.doc))
+  const doc: Omit<Doc, 'proof' | 'original'> & Partial<Doc> = JSON.parse(String(row.doc))
   return {
+    // Earlier releases restored every snapshot once before they recorded it.
+    proof: 'proven',
+    // Before it was recorded, whoever captured processes replaced them.
+    original: doc.captured.includes('processes') ? 'replaced' : 'kept',
     id: row.id as SnapshotId,
     name: row.name as Name | null,
     environmentId: row.environment_id as EnvironmentId,

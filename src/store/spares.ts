@@ -4,9 +4,9 @@ import type { SpareKind, SpareRecord } from '../model/spare.ts'
 import type { Database, Row } from './database.ts'
 import { ownerOf } from './owner.ts'
 
-/** A spare and whose it is. */
+/** A spare and its owner. */
 export interface OwnedSpare extends SpareRecord {
-  /** `unwanted`: whoever makes it is to end it */
+  /** `unwanted`: the process that is making it should end it */
   readonly state: 'making' | 'ready' | 'unwanted'
   readonly owner: ProcessIdentity
 }
@@ -21,15 +21,15 @@ export interface SpareFilter {
 
 export type NewSpare = Omit<SpareRecord, 'instance' | 'memoryBytes'>
 
-/** Prepared branches. Any process may take one; only the one that makes it writes it down. */
+/** Prepared branches. Any process may take one; only the process that made it records it. */
 export interface Spares {
   begin(spare: NewSpare): void
-  /** It can be taken from now on; false if nobody wants it any more. */
+  /** Makes it available; false if nobody wants it anymore. */
   ready(id: string, made: Pick<ReadySpare, 'instance' | 'memoryBytes'>): boolean
   /** The oldest ready one, for this caller alone. */
   take(which: SpareFilter & { readonly id?: string }): ReadySpare | undefined
-  /** Tells the process that is still making it to end it. */
-  refuse(id: string): void
+  /** Asks the process that is still making it to end it. */
+  cancel(id: string): void
   get(id: string): OwnedSpare | undefined
   /** Oldest first. */
   list(which?: SpareFilter): OwnedSpare[]
@@ -65,7 +65,7 @@ export function spares(db: Database): Spares {
       const { instance, ...spare } = row ? fromRow(row) : { instance: null }
       return instance === null ? undefined : ({ ...spare, instance } as ReadySpare)
     },
-    refuse: (id) => {
+    cancel: (id) => {
       db.run(`UPDATE spares SET state = 'unwanted' WHERE id = ? AND state = 'making'`, id)
     },
     get: (id) => {
@@ -87,8 +87,15 @@ function insert(db: Database, spare: NewSpare): void {
     `INSERT INTO spares (id, kind, snapshot, environment_id, state, owner_pid, owner_start,
        owner_boot, created_at, memory_bytes, doc)
      VALUES (?, ?, ?, ?, 'making', ?, ?, ?, ?, 0, ?)`,
-    ...[id, kind, snapshot, environmentId],
-    ...[pid, startTicks, bootId, createdAt, JSON.stringify(doc)],
+    id,
+    kind,
+    snapshot,
+    environmentId,
+    pid,
+    startTicks,
+    bootId,
+    createdAt,
+    JSON.stringify(doc),
   )
 }
 

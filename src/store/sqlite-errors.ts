@@ -16,7 +16,7 @@ export function isForeignKeyViolation(error: unknown): boolean {
   return errorCode(error) === extended.foreignKey
 }
 
-/** What the user can act on becomes a typed error; violations are left for the room to explain. */
+/** Errors that the user can act on become typed; constraint violations are left to the caller. */
 export function translated(error: unknown, path: string): unknown {
   const message = error instanceof Error ? error.message : String(error)
   switch (primaryCode(error)) {

@@ -3,9 +3,10 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, truncateSync, writeFileSync } from 'node:fs'
 import { afterAll, describe, expect, test } from 'vitest'
-import type { Environment, TerminalHandle } from '../../src/index.ts'
+import type { Environment, TerminalViewer } from '../../src/index.ts'
 import { CliHome } from '../e2e/cli/cli-home.ts'
 import { cgroupsOf } from '../support/cell-processes.ts'
+import { noteAttack } from '../support/evidence.ts'
 import { failureOf } from '../support/failure-of.ts'
 import { bytesRead } from '../support/hostile-programs.ts'
 import { TemporaryDirectory } from '../support/temporary-directory.ts'
@@ -21,13 +22,13 @@ afterAll(async () => {
   await cli[Symbol.asyncDispose]()
 })
 
-/** What is wrong, null if nothing is. */
+/** What is wrong; null if nothing is. */
 type BoundAttack = (run: AttackRun) => Promise<string | null>
 
 const runAs = (env: Environment, { user }: AttackRun, words: readonly string[]) =>
   env.exec(words, { mode: 'process', user, cwd: '/tmp' })
 
-/** As a process that has got out of its mounts would, but not out of its cgroup. */
+/** Like a process that has escaped from its mounts, but not from its cgroup. */
 async function readDiskInCgroup(run: AttackRun): Promise<string | null> {
   const env = await environmentIn(home, run.state)
   const disk = files.file(`disk-${nameOf(run)}`)
@@ -76,7 +77,7 @@ for _ in range(40): os.mkdir('d' * 200); os.chdir('d' * 200)
 open('bottom', 'w').close()
 `
 
-/** Neither an error in the middle of it nor a remainder. */
+/** There must be no error half-way, and no leftovers. */
 async function digTree(run: AttackRun): Promise<string | null> {
   const env = await environmentIn(home, run.state)
   const { stderr } = await runAs(env, run, ['/usr/bin/python3', '-c', digging])
@@ -100,7 +101,7 @@ for bad in ['\\x1b]0;owned\\x07', '\\x9b31m', '\\u202e', '\\r']:
     open('/tmp/name' + bad + 'end', 'w').write('line\\n')
 `
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be there
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these must not occur
 const control = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/u
 
 async function nameFiles(run: AttackRun): Promise<string | null> {
@@ -120,7 +121,7 @@ async function nameFiles(run: AttackRun): Promise<string | null> {
     : `printed ${JSON.stringify(text.slice(found.index - 20, found.index + 20))}`
 }
 
-async function shownUntil(viewer: TerminalHandle, wanted: string): Promise<string> {
+async function shownUntil(viewer: TerminalViewer, wanted: string): Promise<string> {
   let text = ''
   for await (const chunk of viewer.data()) {
     text += chunk.toString('latin1')
@@ -129,15 +130,15 @@ async function shownUntil(viewer: TerminalHandle, wanted: string): Promise<strin
   return text
 }
 
-/** Who attaches to the terminal again sees what was drawn, and his clipboard is not written. */
+/** Whoever attaches to the terminal again sees what was drawn, and their clipboard does not change. */
 async function writeClipboard(run: AttackRun): Promise<string | null> {
   const env = await environmentIn(home, run.state)
   const script = "printf '\\033]52;c;eA==\\007\\033[6ndrawn'; sleep 1000"
   const argv = ['/bin/sh', '-c', script]
-  const viewer = await env.shell('shared').attach({ argv, user: run.user })
+  const viewer = await env.terminal('shared').attach({ argv, user: run.user })
   const live = await shownUntil(viewer, 'drawn')
   viewer.detach()
-  const again = await env.shell('shared').attach()
+  const again = await env.terminal('shared').attach()
   const replayed = await shownUntil(again, 'drawn')
   again.detach()
   await env.remove()
@@ -180,9 +181,10 @@ const boundAttacks: Readonly<Record<string, BoundAttack>> = {
 }
 
 describe.each(boundPromises)('$promise', ({ attacks }) => {
-  test.for(attacks)('%s', { timeout: 240_000 }, async (name, { task }) => {
-    task.meta.attackRuns = allRuns.length
-    for (const run of allRuns)
+  test.for(attacks)('%s', { timeout: 240_000 }, async (name) => {
+    for (const run of allRuns) {
       expect(await boundAttacks[name]?.(run), `${name}, ${nameOf(run)}`).toBe(null)
+      noteAttack()
+    }
   })
 })

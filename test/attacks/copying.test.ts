@@ -1,9 +1,10 @@
-// Files that hostile code made, copied to the host: they must end where they belong, and tell nobody
+// Files that hostile code made, copied to the host: they must end up where they belong, and instruct nobody
 // what to do.
 import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Environment } from '../../src/index.ts'
+import { noteAttack } from '../support/evidence.ts'
 import { failureOf } from '../support/failure-of.ts'
 import { TemporaryDirectory } from '../support/temporary-directory.ts'
 import { TestHome } from '../support/test-home.ts'
@@ -29,7 +30,7 @@ beforeAll(async () => {
     byState.set(state, await environmentIn(home, state, { from: `dir:${files.file('work')}` }))
 }, 120_000)
 
-/** What must stay as it is: all of the victim, and who may read and write the host's own file. */
+/** What must not change: everything of the victim, and who may read and write the host's own file. */
 function look(place: string): string[] {
   const mine = statSync(join(place, 'out/mine'))
   const own = `${mine.mode} ${mine.ino} ${readFileSync(join(place, 'out/mine'))}`
@@ -40,7 +41,7 @@ async function attack(name: string, env: Environment, user: User, place: string)
   makePlace(place)
   const before = look(place)
   const inside = async (script: string) => {
-    // A directory for each attack would not be the one that stands for the host's.
+    // They share one directory, because only one corresponds to the host's.
     const words = ['bash', '-c', `umask 0; cd ${files.file('work')}; ${script}`]
     const { exitCode, stderr } = await env.exec(words, { mode: 'process', user })
     expect([exitCode, stderr]).toEqual([0, ''])
@@ -54,16 +55,16 @@ async function attack(name: string, env: Environment, user: User, place: string)
   expect(failure, `${name} in ${place}`).toBe(null)
   expect(look(place), `${name} in ${place}`).toEqual(before)
   writeFileSync(join(place, 'victim/planted'), '')
-  expect(look(place), 'that it was changed would be seen').not.toEqual(before)
+  expect(look(place), 'a change would be noticed').not.toEqual(before)
 }
 
 describe.each(copyPromises)('$promise', ({ attacks }) => {
-  test.for(attacks)('%s', async (name, { task }) => {
-    task.meta.attackRuns = allRuns.length
+  test.for(attacks)('%s', async (name) => {
     for (const run of allRuns) {
       const env = byState.get(run.state)
       if (env === undefined) throw new Error(`no environment ${run.state}`)
       await attack(name, env, run.user, files.file(`${name}-${nameOf(run)}`))
+      noteAttack()
     }
   })
 })

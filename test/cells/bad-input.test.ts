@@ -27,7 +27,7 @@ afterAll(async () => {
   await home[Symbol.asyncDispose]()
 })
 
-/** What a caller without a compiler can do: any method, any argument. */
+/** What a caller without a type checker can do: any method, any argument. */
 type Call = (value: never) => unknown
 
 async function outcome(call: () => unknown): Promise<unknown> {
@@ -42,34 +42,52 @@ async function outcome(call: () => unknown): Promise<unknown> {
 describe('through the API', () => {
   const memory = (memoryBytes: unknown) => ({ limits: { memoryBytes } })
   const creations: readonly unknown[] = [
-    ...[null, 5, 'host', [1], { from: 5 }, { from: {} }, { from: { kind: 'dir', path: 3 } }],
-    ...[memory(-1), memory(0), memory(2), memory(Number.NaN), memory('1g'), memory(2 ** 60)],
-    ...[memory(1.5 * 2 ** 24 + 0.5), memory(Number.POSITIVE_INFINITY), { limits: null }],
+    null,
+    5,
+    'host',
+    [1],
+    { from: 5 },
+    { from: {} },
+    { from: { kind: 'dir', path: 3 } },
+    memory(-1),
+    memory(0),
+    memory(2),
+    memory(Number.NaN),
+    memory('1g'),
+    memory(2 ** 60),
+    memory(1.5 * 2 ** 24 + 0.5),
+    memory(Number.POSITIVE_INFINITY),
+    { limits: null },
     ...[-1, 0, '2', Number.NaN, Number.POSITIVE_INFINITY].map((cpus) => ({ limits: { cpus } })),
     ...[-1, 0, 1.5, 99_999_999_999, '64'].map((pids) => ({ limits: { pids } })),
-    ...[{ limits: { memory: 5 } }, { net: 'host' }, { net: null }, { memory: 'x' }],
-    ...[{ netAllow: '10.0.0.0/8' }, { netAllow: [5] }, { netAllow: ['10.0.0.0/99'] }],
-    ...[{ backend: 'none' }, { name: '' }, { name: 5 }, { name: '../x' }, { name: 'a\u202eb' }],
-    ...[
-      { env: { 'A B': '1' } },
-      { env: { A: 1 } },
-      { env: { A: '\0' } },
-      { env: [] },
-      { env: null },
-    ],
-    ...[
-      { labels: { '': 'x' } },
-      { labels: { a: null } },
-      { labels: 'a=b' },
-      { labels: { a: 'x'.repeat(5000) } },
-    ],
-    ...[
-      { workdir: 'tmp' },
-      { workdir: '/a\0' },
-      { workdir: `/${'x'.repeat(5000)}` },
-      { workdir: 5 },
-    ],
-    ...[{ signal: {} }, { memroy: 1 }, { limits: { memoryBytes: 2 ** 30, cpu: 1 } }],
+    { limits: { memory: 5 } },
+    { net: 'host' },
+    { net: null },
+    { memory: 'x' },
+    { netAllow: '10.0.0.0/8' },
+    { netAllow: [5] },
+    { netAllow: ['10.0.0.0/99'] },
+    { backend: 'none' },
+    { name: '' },
+    { name: 5 },
+    { name: '../x' },
+    { name: 'a\u202eb' },
+    { env: { 'A B': '1' } },
+    { env: { A: 1 } },
+    { env: { A: '\0' } },
+    { env: [] },
+    { env: null },
+    { labels: { '': 'x' } },
+    { labels: { a: null } },
+    { labels: 'a=b' },
+    { labels: { a: 'x'.repeat(5000) } },
+    { workdir: 'tmp' },
+    { workdir: '/a\0' },
+    { workdir: `/${'x'.repeat(5000)}` },
+    { workdir: 5 },
+    { signal: {} },
+    { memroy: 1 },
+    { limits: { memoryBytes: 2 ** 30, cpu: 1 } },
   ]
 
   test.each(creations.map((options) => [options]))('create(%j) is refused', async (options) => {
@@ -78,15 +96,15 @@ describe('through the API', () => {
     expect((error as InvalidInputError).remedy).toBeTruthy()
   })
 
-  test('a misspelt option is told what it may have meant', async () => {
+  test('a misspelt option is answered with a suggestion', async () => {
     const error = await outcome(() => fp.create({ netallow: [] } as CreateOptions))
     expect(error).toMatchObject({ remedy: 'did you mean netAllow?' })
   })
 
-  test('an option that is given as undefined does not lift a limit', async () => {
+  test('an option given as undefined does not lift a limit', async () => {
     const limits = { pids: undefined, memoryBytes: undefined } as unknown as { pids: number }
     const made = await fp.create({ limits })
-    expect(made.info.limits).toMatchObject({ pids: 4096, memoryBytes: expect.any(Number) })
+    expect(made.lastInfo.limits).toMatchObject({ pids: 4096, memoryBytes: expect.any(Number) })
     await made.remove()
   })
 
@@ -97,7 +115,7 @@ describe('through the API', () => {
     'a command without words': () => env.exec([]),
     'a command with a NUL': () => env.exec('a\0b'),
     'options that are null': () => env.exec('true', null as never),
-    'a listener that is no function': () => env.exec('true', { onStdout: 'x' as never }),
+    'a listener that is not a function': () => env.exec('true', { onStdout: 'x' as never }),
     'a stream of numbers': () =>
       env.exec('cat', {
         stdin: (async function* () {
@@ -119,11 +137,11 @@ describe('through the API', () => {
     'no forks': () => taken.fork(0),
     'half a fork': () => taken.fork(1.5),
     'too many forks': () => taken.fork(1001),
-    'an option of fork that is no object': () => taken.fork(1, 'x' as never),
+    'an option of fork that is not an object': () => taken.fork(1, 'x' as never),
     'a snapshot of nothing': () => env.restore(null as never),
-    'a branch that is none': () => env.promote({ id: 'x' } as never),
+    'a branch that is neither kind': () => env.promote({ id: 'x' } as never),
     'metadata that is too deep': () => env.snapshot({ metadata: deepValue() as never }),
-    'metadata in a circle': () => {
+    'circular metadata': () => {
       const metadata: Record<string, unknown> = {}
       metadata.self = metadata
       return env.snapshot({ metadata: metadata as never })
@@ -133,12 +151,12 @@ describe('through the API', () => {
     'metadata with a date': () => env.snapshot({ metadata: { at: new Date() } as never }),
     'metadata of megabytes': () => env.snapshot({ metadata: 'x'.repeat(2 ** 21) }),
     'a label without a key': () => taken.label({ '': 'x' }),
-    'a terminal without columns': () => env.shell().resize({ cols: 0, rows: 5 }),
+    'a terminal without columns': () => env.terminal().resize({ cols: 0, rows: 5 }),
     'keeping -1 snapshots': () => fp.prune({ keepLast: -1, dryRun: true }),
     'an age of NaN': () => fp.prune({ olderThanMs: Number.NaN, dryRun: true }),
     'a home that is a number': () => Forkpoint.open({ settings: { home: 5 } }),
     'a setting that is a function': () => Forkpoint.settings({ settings: { memory: () => 1 } }),
-    'an option of open that is none': () => Forkpoint.open({ home: '/x' } as never),
+    'an unknown option of open': () => Forkpoint.open({ house: '/x' } as never),
   }
 
   test.each(Object.entries(calls))('%s is refused', async (_, call) => {
@@ -150,15 +168,15 @@ describe('through the API', () => {
   test('labels and metadata keep every key, `__proto__` too', async () => {
     const odd = JSON.parse('{"__proto__": "x", "constructor": "y"}')
     const labelled = await env.snapshot({ labels: odd, metadata: odd })
-    expect(Object.entries(labelled.info.labels)).toEqual(Object.entries(odd))
+    expect(Object.entries(labelled.lastInfo.labels)).toEqual(Object.entries(odd))
     expect(await fp.snapshots({ labels: odd })).toHaveLength(1)
     expect(await fp.snapshots({ labels: { toString: 'x' } })).toHaveLength(0)
-    expect(JSON.stringify(labelled.info.metadata)).toBe(JSON.stringify(odd))
+    expect(JSON.stringify(labelled.lastInfo.metadata)).toBe(JSON.stringify(odd))
     await labelled.remove().catch(() => {})
   })
 })
 
-describe('whatever is handed over', () => {
+describe('whatever the arguments are', () => {
   const execKeys = ['mode', 'shell', 'cwd', 'env', 'user', 'stdin', 'timeoutMs', 'onStdout']
   const createKeys = ['from', 'name', 'backend', 'limits', 'net', 'memory', 'netAllow', 'env']
   const withKey = (keys: readonly string[], call: (options: never) => unknown) =>
@@ -199,7 +217,7 @@ describe('whatever is handed over', () => {
     ['spawn', (value) => env.spawn('true', value)],
     ['command', (value) => env.command(value)],
     ['command offsets', (value) => env.command('none', value)],
-    ['shell', (value) => env.shell(value)],
+    ['shell', (value) => env.terminal(value)],
     ['closeShell', (value) => env.closeShell(value)],
     ['pause', (value) => env.pause(value).then(() => env.resume())],
     ['snapshot name', (value) => env.snapshot({ name: value, mode: 'filesystem' })],
@@ -243,12 +261,12 @@ describe('whatever is handed over', () => {
       'shell.attach',
       (value) =>
         env
-          .shell('odd')
+          .terminal('odd')
           .attach(value)
           .then((viewer) => viewer.detach()),
     ],
-    ['shell.resize', (value) => env.shell('odd').resize(value)],
-    ['shell.write', (value) => env.shell('odd').write(value)],
+    ['shell.resize', (value) => env.terminal('odd').resize(value)],
+    ['shell.write', (value) => env.terminal('odd').write(value)],
     [
       'command.writeStdin',
       async (value) => {
@@ -259,7 +277,7 @@ describe('whatever is handed over', () => {
     [
       'terminal.write',
       async (value) => {
-        const viewer = await env.shell('odd').attach()
+        const viewer = await env.terminal('odd').attach()
         await viewer.write(value).finally(() => viewer.detach())
       },
     ],
@@ -271,17 +289,10 @@ describe('whatever is handed over', () => {
       },
     ],
     [
-      'command.signal options',
-      async (value) => {
-        const running = await env.spawn('sleep 9', { mode: 'process' })
-        await running.signal('SIGKILL', value).finally(() => running.detach())
-      },
-    ],
-    [
       'terminal.resize',
       async (value) => {
-        const viewer = await env.shell('odd').attach()
-        await viewer.resize(value, value).finally(() => viewer.detach())
+        const viewer = await env.terminal('odd').attach()
+        await viewer.resize(value).finally(() => viewer.detach())
       },
     ],
   ]

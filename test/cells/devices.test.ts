@@ -34,7 +34,7 @@ const tried = [...harmless, ...dangerous]
 const groupOf = (env: Environment) => cgroupsOf(home, env)[0] ?? ''
 
 describe('the cgroup of an environment', () => {
-  test('lets nobody open a device that is not in its /dev, whoever and wherever it is', async () => {
+  test('lets nobody open a device that is not in its /dev, from anywhere', async () => {
     const env = await fp.create()
     expect(openInCgroup(groupOf(env), tried)).toEqual(refused)
     const taken = await env.snapshot()
@@ -45,7 +45,7 @@ describe('the cgroup of an environment', () => {
     }
   })
 
-  test('does so for an environment that runs since before there was such a rule', async (ctx) => {
+  test('does so for an environment that was started before this rule existed', async (ctx) => {
     if (detectLayout().devices?.version !== 2) ctx.skip('no BPF for cgroup v2')
     const env = await fp.create()
     const all = dirname(groupOf(env))
@@ -58,7 +58,7 @@ describe('the cgroup of an environment', () => {
   })
 })
 
-test('nodes in a root file system lead to no device', async () => {
+test('device nodes in a root file system open no device', async () => {
   const root = files.file('rootfs')
   mkdirSync(root)
   makeSmallRootfs(root)
@@ -71,9 +71,9 @@ test('nodes in a root file system lead to no device', async () => {
   expect((await fork?.exec(look))?.stdout).toBe('end\n')
 })
 
-describe('where there is no cgroup v2', () => {
+describe('without cgroup v2', () => {
   const lifecycle = fileURLToPath(new URL('../faults/programs/lifecycle.ts', import.meta.url))
-  // The volume is mounted before, so that it is the same for all.
+  // The volume is mounted first, so that it is the same for all.
   const hidden = `
 set -e
 mount --make-rprivate /sys/fs/cgroup
@@ -92,7 +92,8 @@ exec "$@"`
   test('the controller of v1 does the same', async (ctx) => {
     const { unified, freezer } = detectLayout()
     const v1 = '/sys/fs/cgroup/devices'
-    if (!existsSync(v1) || freezer === null || unified === null) return ctx.skip('no v1 beside v2')
+    if (!existsSync(v1) || freezer === null || unified === null)
+      return ctx.skip(`no cgroup v1 next to v2: freezer ${freezer}, unified ${unified}`)
     const first = await fp.create()
     await withoutV2(unified, 'create', 'old')
     const env = await fp.get('old')

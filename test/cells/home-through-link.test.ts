@@ -14,7 +14,7 @@ import { cgroupsOf, hostPids } from '../support/cell-processes.ts'
 import { expectNothing } from '../support/remains.ts'
 import { TestHome } from '../support/test-home.ts'
 
-test('an environment that was made through a link to the home is the same one without it', async () => {
+test('an environment that was made through a link to the home is the same without the link', async () => {
   await using home = new TestHome('linked')
   const link = `${home.path}-link`
   symlinkSync(home.path, link)
@@ -35,7 +35,7 @@ test('an environment that was made through a link to the home is the same one wi
   }
 })
 
-test('what began under another name of the home is found, paused and removed', async () => {
+test('what was started under another name of the home is found, paused and removed', async () => {
   await using home = new TestHome('renamed')
   const fp = await home.open({ spares: 0 })
   const env = await fp.create({ name: 'older' })
@@ -43,14 +43,14 @@ test('what began under another name of the home is found, paused and removed', a
   moveTo(other.key, cgroupsOf(home, env), hostPids(home, env))
   expect((await env.exec('echo alive')).stdout).toBe('alive\n')
   await env.pause()
-  expect(env.status).toBe('paused')
+  expect((await env.info()).status).toBe('paused')
   await env.remove()
   await fp.prune()
   await expectNothing(home)
   await expectNothing(other)
 })
 
-/** As if the home had been given through a link, when a key was made of what was given. */
+/** As if the home had been given through a link, when keys were made from the path as given. */
 function moveTo(key: string, groups: readonly string[], pids: readonly number[]): void {
   for (const group of groups) {
     const moved = join(dirname(dirname(group)), key, basename(group))

@@ -24,7 +24,7 @@ kept = []
 while True: kept.append(s.accept())
 `
 
-/** A host that connects anew after root inside has run `script` in the socket's directory. */
+/** A host that connects again after root inside has run `script` in the socket's directory. */
 async function afterwards(script: string): Promise<Environment> {
   const env = await fp.create()
   const { exitCode, stderr } = await env.exec(['bash', '-c', `cd /run/forkpoint; ${script}`], {
@@ -87,7 +87,7 @@ describe('the host refuses to talk', () => {
     expect((await victim.exec('echo unharmed')).stdout).toBe('unharmed\n')
   })
 
-  test('and can still remove each of them', async () => {
+  test('and can still remove all of these environments', async () => {
     const env = await afterwards('rm agent.sock; mkdir -p agent.sock/a/b; chmod 0 .')
     await env.remove()
     expect(existsSync(placesOf(home.path).env(env.id))).toBe(false)
@@ -95,7 +95,7 @@ describe('the host refuses to talk', () => {
 })
 
 describe('renaming an environment', () => {
-  test('does not write through a symlink that was put at identity.json', async () => {
+  test('does not write through a symlink at identity.json', async () => {
     using files = new TemporaryDirectory()
     writeFileSync(files.file('precious'), 'host')
     const env = await afterwards(`ln -sf ${files.file('precious')} identity.json`)
@@ -106,7 +106,7 @@ describe('renaming an environment', () => {
     expect(JSON.parse(readFileSync(join(run, 'identity.json'), 'utf8')).name).toBe('renamed')
   })
 
-  test('fails in words, with the old name kept, when identity.json cannot be replaced', async () => {
+  test('fails with a clear error and keeps the old name if identity.json cannot be replaced', async () => {
     const env = await afterwards('rm identity.json; mkdir identity.json; touch identity.json/x')
     await env.rename('first').catch(() => {})
     await expect(env.rename('renamed')).rejects.toBeInstanceOf(BackendError)

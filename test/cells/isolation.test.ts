@@ -44,11 +44,11 @@ describe('root inside cannot touch the kernel of the host', () => {
     expect(await codeOf('mount -o remount,rw /sys')).not.toBe(0)
   })
 
-  test('nothing of the memory and keys of the kernel is shown', async () => {
+  test('no memory or keys of the kernel are visible', async () => {
     expect(await sh('cat /proc/kcore /proc/keys /proc/timer_list /proc/kmsg; dmesg')).toBe('')
   })
 
-  test('the clock and modules are refused', async () => {
+  test('setting the clock and loading modules is refused', async () => {
     expect(await codeOf('date -s 2001-01-01')).not.toBe(0)
     expect(await systemCall(env, 'init_module')).toBe('EPERM')
     expect(await systemCall(env, 'bpf')).toBe('EPERM')
@@ -56,11 +56,11 @@ describe('root inside cannot touch the kernel of the host', () => {
     expect(await systemCall(env, 'reboot')).toBe('EPERM')
   })
 
-  test('io_uring says that it does not exist, so that programs do without', async () => {
+  test('io_uring does not seem to exist, so that programs do without it', async () => {
     expect(await systemCall(env, 'io_uring_setup')).toBe('ENOSYS')
   })
 
-  test('system calls of the 32-bit kind are no way around', async () => {
+  test('32-bit system calls are no way around', async () => {
     // x32: the number of bpf with the x32 bit set
     expect(await systemCall(env, 0x4000_0000 + 321)).toBe('ENOSYS')
   })
@@ -84,11 +84,16 @@ describe('root inside cannot make mounts, devices or namespaces', () => {
     expect(await codeOf('losetup -f')).not.toBe(0)
   })
 
-  test('there are only harmless devices, and /dev cannot be changed', async () => {
+  test('only harmless devices exist, and /dev cannot be changed', async () => {
     const devices = await sh('find /dev -type c -o -type b | grep -v ^/dev/pts/[0-9] | sort')
     expect(devices.split('\n').filter(Boolean)).toEqual([
-      ...['/dev/full', '/dev/null', '/dev/pts/ptmx', '/dev/random', '/dev/tty'],
-      ...['/dev/urandom', '/dev/zero'],
+      '/dev/full',
+      '/dev/null',
+      '/dev/pts/ptmx',
+      '/dev/random',
+      '/dev/tty',
+      '/dev/urandom',
+      '/dev/zero',
     ])
     for (const change of [
       'rm /dev/null',
@@ -124,8 +129,8 @@ describe('root inside cannot make mounts, devices or namespaces', () => {
   })
 })
 
-describe('root inside sees and reaches only its own', () => {
-  test('processes of the host are not shown and cannot be signalled or traced', async () => {
+describe('root inside sees and reaches only its own environment', () => {
+  test('processes of the host are invisible and cannot be signalled or traced', async () => {
     expect(await sh('cat /proc/1/comm')).toBe('agent\n')
     const commands = await sh('cat /proc/[0-9]*/comm')
     expect(commands).not.toContain('node')
@@ -156,7 +161,7 @@ describe('root inside sees and reaches only its own', () => {
     await other.remove()
   })
 
-  test('/proc/1/root and /proc/1/cwd lead nowhere but inside', async () => {
+  test('/proc/1/root and /proc/1/cwd do not lead outside', async () => {
     expect(await codeOf(`ls /proc/1/root${home.path}`)).not.toBe(0)
     expect(await codeOf('ls /proc/1/cwd/../../../../etc/shadow-')).not.toBe(0)
     expect(await sh('ls /proc/1/fd -l | grep -c volume')).toBe('0\n')
@@ -167,7 +172,7 @@ describe('root inside sees and reaches only its own', () => {
   })
 })
 
-describe('nothing of the process that made it is passed on', () => {
+describe('nothing is inherited from the process that made it', () => {
   test('neither variables nor open files', async () => {
     process.env.FORKPOINT_TEST_SECRET = 'from-the-host'
     const made = await fp.create()
@@ -182,8 +187,8 @@ describe('nothing of the process that made it is passed on', () => {
   })
 })
 
-describe('users inside are others on the host', () => {
-  test('root inside is not root outside, and nobody in another environment', async () => {
+describe('users inside are other users on the host', () => {
+  test('root inside is neither root outside nor anyone in another environment', async () => {
     const rootOf = (of: Environment) => {
       const ids = hostPids(home, of).flatMap((pid) => statusField(pid, 'Uid').split('\t'))
       return [...new Set(ids)]
@@ -225,7 +230,7 @@ describe('setuid programs', () => {
     expect((await env.exec(['/tmp/suid-id', '-u'], asNobody)).stdout).toBe('0\n')
   })
 
-  test('do not with the setting noNewPrivs', async () => {
+  test('do not work with the setting noNewPrivs', async () => {
     const strict = await (await home.open({ noNewPrivs: true })).create()
     await strict.exec(script)
     const { stdout } = await strict.exec(['/tmp/suid-id', '-u'], asNobody)

@@ -15,23 +15,23 @@ const fp = await home.open()
 describe('pause and resume', () => {
   const counting = 'i=0; while :; do i=$((i+1)); echo $i > /root/count; sleep 0.01; done'
 
-  test('nothing runs while paused, and everything goes on where it was', async () => {
+  test('nothing runs while paused, and everything continues where it was', async () => {
     const env = await fp.create()
     await env.spawn(['bash', '-c', counting], { mode: 'process' })
     const count = async () => Number((await env.files.read('/root/count')).toString())
     await expect.poll(async () => await count().catch(() => 0), patiently).toBeGreaterThan(2)
     await env.pause()
-    expect(env.status).toBe('paused')
+    expect((await env.info()).status).toBe('paused')
     const cpuMs = (await env.stats()).cpuMs
     await sleep(300)
     expect((await env.stats()).cpuMs - cpuMs).toBeLessThanOrEqual(1)
     await env.resume()
-    expect(env.status).toBe('running')
+    expect((await env.info()).status).toBe('running')
     const after = await count()
     await expect.poll(count, patiently).toBeGreaterThan(after)
   })
 
-  test('a command in a paused environment is refused at once, with the way out', async () => {
+  test('a command in a paused environment is refused immediately, with a remedy', async () => {
     const env = await fp.create({ name: 'napping' })
     await env.pause()
     const refusal = await env.exec('true').catch((error: unknown) => error)
@@ -49,13 +49,13 @@ describe('pause and resume', () => {
     await env.resume()
     await env.pause()
     await env.pause()
-    expect(env.status).toBe('paused')
+    expect((await env.info()).status).toBe('paused')
     await env.resume()
     await env.resume()
     expect((await env.exec('echo here')).stdout).toBe('here\n')
   })
 
-  test('a command that runs when it is paused ends when it is resumed', async () => {
+  test('a command that runs when it is paused can end after it is resumed', async () => {
     const env = await fp.create()
     const running = env.exec('for i in 1 2 3; do echo $i; sleep 0.1; done')
     await sleep(50)
@@ -65,7 +65,7 @@ describe('pause and resume', () => {
     expect((await running).stdout).toBe('1\n2\n3\n')
   })
 
-  test('a paused environment is seen as such, and removed, by another process', async () => {
+  test('another process sees that an environment is paused, and can remove it', async () => {
     const env = await fp.create()
     await env.pause()
     const other = await home.open()
@@ -84,7 +84,7 @@ describe('names', () => {
     expect((await fp.list()).length).toBe(1)
   })
 
-  test('can be changed, to one that is free', async () => {
+  test('can be changed to another free name', async () => {
     const env = await fp.create({ name: 'before' })
     await fp.create({ name: 'other' })
     await expect(env.rename('other')).rejects.toBeInstanceOf(ConflictError)
@@ -103,7 +103,7 @@ describe('names', () => {
     await fp.create({ name: 'again' })
   })
 
-  test('of two creations at once only one gets it', async () => {
+  test('are given to only one of two environments created at the same time', async () => {
     const other = await home.open()
     const outcomes = await Promise.allSettled([
       fp.create({ name: 'wanted' }),
@@ -120,28 +120,28 @@ describe('names', () => {
 })
 
 describe('identity', () => {
-  test('every environment has a hostname, a machine-id and an identity of its own', async () => {
+  test('every environment has its own hostname, machine-id and identity', async () => {
     const [one, two] = await Promise.all([fp.create({ name: 'One_1' }), fp.create()])
     const look = 'hostname; cat /etc/hostname /etc/machine-id /run/forkpoint/identity.json'
-    const told = await Promise.all(
+    const reported = await Promise.all(
       [one, two].map(async (env) => {
         const { stdout } = await env.exec(look)
         const [hostname, file, machineId, ...json] = stdout.split('\n')
         return { hostname, file, machineId, identity: JSON.parse(json.join('\n')) }
       }),
     )
-    expect(told[0]).toMatchObject({ hostname: 'one-1', file: 'one-1' })
-    expect(told[1]).toMatchObject({ hostname: two.id, file: two.id })
+    expect(reported[0]).toMatchObject({ hostname: 'one-1', file: 'one-1' })
+    expect(reported[1]).toMatchObject({ hostname: two.id, file: two.id })
     for (const [index, env] of [one, two].entries()) {
-      const { hostname, machineId, identity } = told[index] ?? {}
+      const { hostname, machineId, identity } = reported[index] ?? {}
       expect(identity).toEqual({ id: env.id, name: env.name, hostname, machineId })
       expect(machineId).toMatch(/^[0-9a-f]{32}$/)
       expect((await env.exec(`getent hosts ${hostname}`)).stdout).toContain('127.0.1.1')
     }
-    expect(told[0]?.machineId).not.toBe(told[1]?.machineId)
+    expect(reported[0]?.machineId).not.toBe(reported[1]?.machineId)
   })
 
-  test('variables and the working directory are there for every command', async () => {
+  test('variables and the working directory apply to every command', async () => {
     const env = await fp.create({ env: { MODE: 'a b"c', EMPTY: '' }, workdir: '/usr/share' })
     const look = 'echo "$MODE|$EMPTY|$PWD"'
     expect((await env.exec(look)).stdout).toBe('a b"c||/usr/share\n')
@@ -151,7 +151,7 @@ describe('identity', () => {
 })
 
 describe('remove', () => {
-  test('leaves nothing: no process, mount, cgroup, namespace, device, interface or file', async () => {
+  test('leaves nothing behind: no process, mount, cgroup, namespace, device, interface or file', async () => {
     await expectNothing(home)
     const env = await fp.create({ net: 'nat', name: 'whole' })
     await env.exec('sleep 1000 & (setsid sleep 1000 &) ; touch /root/file')
@@ -177,7 +177,7 @@ describe('remove', () => {
     expect((await kept.exec('echo $PWD $X')).stdout).toBe('/tmp 1\n')
   })
 
-  test('ends a command that runs', async () => {
+  test('ends a running command', async () => {
     const env = await fp.create()
     const running = env.exec('sleep 1000').catch((error: unknown) => error)
     await sleep(100)
@@ -185,7 +185,7 @@ describe('remove', () => {
     expect(await running).toBeInstanceOf(Error)
   })
 
-  test('twice is fine', async () => {
+  test('can be called twice', async () => {
     const env = await fp.create()
     await Promise.all([env.remove(), env.remove()])
     await env.remove()
@@ -203,15 +203,15 @@ describe('remove', () => {
 })
 
 describe('create', () => {
-  test('that is aborted leaves nothing', async () => {
+  test('that is aborted leaves nothing behind', async () => {
     const signal = AbortSignal.timeout(40)
     await expect(fp.create({ name: 'aborted', signal })).rejects.toThrow()
     expect(await fp.list()).toEqual([])
     await expectNothing(home)
   })
 
-  test('that fails in the middle leaves nothing', async () => {
-    // With a single user id the terminals of the cell cannot be mounted, a late step.
+  test('that fails half-way leaves nothing behind', async () => {
+    // With a single user id, a late step fails: the terminals of the cell cannot be mounted.
     const odd = await home.open({ 'ids.count': 1 })
     await expect(odd.create({ name: 'odd' })).rejects.toThrow()
     expect(await fp.list()).toEqual([])

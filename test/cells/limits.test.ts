@@ -12,7 +12,7 @@ const fp = await home.open()
 
 const mib = 2 ** 20
 
-/** Forks until it may no more. */
+/** Forks until it no longer can. */
 const forking = `
 import os, time
 try:
@@ -24,7 +24,7 @@ time.sleep(600)
 `
 
 describe('processes', () => {
-  test('a fork bomb ends at the limit, and the host and other environments go on', async () => {
+  test('a fork bomb ends at the limit, and the host and other environments continue', async () => {
     const bombed = await fp.create({ limits: { pids: 64 } })
     const other = await fp.create()
     const bomb = await bombed.spawn(['bash', '-c', 'b() { b | b & }; b; sleep 60'], {
@@ -37,12 +37,13 @@ describe('processes', () => {
       expect((await bombed.stats()).processes).toBeLessThanOrEqual(64)
       const startedAt = performance.now()
       expect((await other.exec('echo here')).stdout).toBe('here\n')
-      expect(performance.now() - startedAt).toBeLessThan(5000)
+      // A busy machine takes its time; a host that is out of processes never answers.
+      expect(performance.now() - startedAt).toBeLessThan(20_000)
     }
     await bombed.remove()
   })
 
-  test('at the limit a command is refused in words, and the next one runs', async () => {
+  test('at the limit a command is refused with a clear error, and the next one runs', async () => {
     const env = await fp.create({ limits: { pids: 24 } })
     const fill = await env.spawn(['bash', '-c', 'for i in $(seq 40); do sleep 60 & done; wait'], {
       mode: 'process',
@@ -55,7 +56,7 @@ describe('processes', () => {
     expect((await env.exec(['echo', 'again'], { mode: 'process' })).stdout).toBe('again\n')
   })
 
-  test('an environment at its limit is branched, and the branch is at its limit, too', async () => {
+  test('an environment at its limit can be branched, and the branch is at its limit, too', async () => {
     const env = await fp.create({ limits: { pids: 12 } })
     await env.files.write('/root/fill.py', forking)
     await env.exec('python3 /root/fill.py &')
@@ -70,7 +71,7 @@ describe('processes', () => {
 })
 
 describe('memory', () => {
-  test('a program that wants too much is killed, and its environment and others live', async () => {
+  test('a program that wants too much memory is killed, and its environment and others live on', async () => {
     const env = await fp.create({ limits: { memoryBytes: 96 * mib } })
     const other = await fp.create()
     await env.exec('export KEPT=yes')
@@ -86,7 +87,7 @@ describe('memory', () => {
 })
 
 describe('memory of the kernel', () => {
-  /** What datagrams wait in, on the whole machine. */
+  /** The memory that datagrams wait in, on the whole machine. */
   const waiting = () =>
     Number(/^UDP: .* mem (\d+)/m.exec(readFileSync('/proc/net/sockstat', 'utf8'))?.[1]) * 4096
 
@@ -102,7 +103,7 @@ print('full', flush=True)
 time.sleep(600)
 `
 
-  test('what waits in sockets is bounded, in a fork too', async () => {
+  test('data that waits in sockets is bounded, in a fork too', async () => {
     const env = await fp.create({ limits: { memoryBytes: 96 * mib } })
     await env.files.write('/root/fill.py', filling)
     const [fork] = await env.fork(1)
@@ -117,7 +118,7 @@ time.sleep(600)
 })
 
 describe('cpu', () => {
-  test('a busy program gets about the share that it may have', async () => {
+  test('a busy program gets about its share', async () => {
     const env = await fp.create({ limits: { cpus: 0.25 } })
     const spin = await env.spawn(['bash', '-c', 'while :; do :; done'], { mode: 'process' })
     const [began, before] = [performance.now(), (await env.stats()).cpuMs]
@@ -125,25 +126,27 @@ describe('cpu', () => {
     const used = (await env.stats()).cpuMs - before
     const share = used / (performance.now() - began)
     await spin.signal('SIGKILL')
-    // The machine may be busy with other tests, so it may get less, but never much more.
+    // The machine may be busy with other tests, so it may get less than its share, but never much more.
     expect(share).toBeGreaterThan(0.02)
     expect(share).toBeLessThan(0.4)
   })
 })
 
 describe('disk', () => {
-  test('a full disk is told inside, harms nobody outside, and is freed by removing files', async () => {
+  test('a full disk is reported inside, harms nobody outside, and is freed by removing files', async () => {
     const small = new TestHome('small-disk')
     try {
       const tiny = await small.open({ 'volume.size': '300m' })
       const env = await tiny.create({ name: 'full' })
       const freeBefore = statfsSync('/var/tmp').bavail * statfsSync('/var/tmp').bsize
-      const fill = 'dd if=/dev/zero of=/root/big bs=1M; echo code $?; cat /dev/zero > /root/rest'
+      // To the last block: a write of many leaves room for a few.
+      const fill =
+        'dd if=/dev/zero of=/root/big bs=1M; echo code $?; dd if=/dev/zero of=/root/rest bs=1k'
       const filling = await env.exec(fill)
       expect(filling.stdout).toBe('code 1\n')
       expect(filling.stderr).toContain('No space left on device')
       const freeAfter = statfsSync('/var/tmp').bavail * statfsSync('/var/tmp').bsize
-      // What others write to the same disk meanwhile counts too.
+      // What others write to the same disk in the meantime counts too.
       expect(freeBefore - freeAfter).toBeLessThan(1024 * mib)
 
       await expect(env.files.write('/root/more', Buffer.alloc(mib))).rejects.toBeInstanceOf(
@@ -152,10 +155,11 @@ describe('disk', () => {
       await expect(tiny.create()).rejects.toBeInstanceOf(ResourceError)
       expect((await tiny.list()).map(({ name }) => name)).toEqual(['full'])
 
-      expect(
-        (await env.exec('rm /root/big /root/rest && echo ok > /root/small; cat /root/small'))
-          .stdout,
-      ).toBe('ok\n')
+      // A btrfs that was full to the last block gives space back with its next commit.
+      const soon =
+        'for i in $(seq 60); do echo ok > /root/small && break; sleep 1; done 2> /dev/null'
+      const freed = await env.exec(`rm /root/big /root/rest; ${soon}; cat /root/small`)
+      expect(freed.stdout).toBe('ok\n')
       await env.exec(fill)
       await env.remove()
       await expectNothing(small)
@@ -166,7 +170,7 @@ describe('disk', () => {
 })
 
 describe('removing', () => {
-  test('a tree deeper than a path can be long, and names that are no text, are removed too', async () => {
+  test('a tree deeper than the longest path, and names that are not text, are removed too', async () => {
     const env = await fp.create()
     const script = `
 import os

@@ -49,7 +49,7 @@ describe('mask.add', () => {
     })
   })
 
-  test('leaves the path free for files of the environment', async () => {
+  test('lets the environment make its own files at that path', async () => {
     await seeing({ 'mask.add': add }, async (env) => {
       await env.exec(`echo mine > ${files.file('token')}`)
       expect((await env.exec(`cat ${files.file('token')}`)).stdout).toBe('mine\n')
@@ -57,7 +57,7 @@ describe('mask.add', () => {
     expect(readFileSync(files.file('token'), 'utf8')).toBe('secret')
   })
 
-  test('hides a path that appears on the host only afterwards', async () => {
+  test('hides a path that appears on the host later', async () => {
     await seeing({ 'mask.add': add }, async (env) => {
       writeFileSync(files.file('later'), 'secret')
       expect(await exists(env, files.file('later'))).toBe(false)
@@ -65,7 +65,7 @@ describe('mask.add', () => {
     rmSync(files.file('later'))
   })
 
-  test('hides nothing when it is not given', async () => {
+  test('hides nothing if it is not set', async () => {
     await seeing({}, async (env) => {
       expect(await exists(env, files.file('token'))).toBe(true)
     })
@@ -73,7 +73,7 @@ describe('mask.add', () => {
 })
 
 describe('by default', () => {
-  test('the keys of root, the keys of the machine and the store are not there', async () => {
+  test("root's keys, the machine's keys and the store are hidden", async () => {
     await seeing({}, async (env) => {
       expect(await exists(env, '/root/.ssh')).toBe(false)
       expect(await exists(env, '/root/.bash_history')).toBe(false)
@@ -82,7 +82,7 @@ describe('by default', () => {
     })
   })
 
-  test('nobody can use the passwords of the host, and users still exist', async () => {
+  test("the host's passwords cannot be used, and users still exist", async () => {
     await seeing({}, async (env) => {
       const inside = (await env.exec('cat /etc/shadow')).stdout
       expect(inside.split('\n').filter(Boolean).length).toBeGreaterThan(0)
@@ -106,7 +106,7 @@ describe('mask.remove', () => {
     })
   })
 
-  test('refuses what is no entry', async () => {
+  test('refuses a path that is not an entry', async () => {
     await expect(home.open({ 'mask.remove': ['/no/entry'] })).rejects.toBeInstanceOf(
       InvalidInputError,
     )

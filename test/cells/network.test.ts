@@ -69,7 +69,7 @@ async function isListening(server: Awaited<ReturnType<typeof listening>>): Promi
 }
 
 describe('net: none', () => {
-  test('there is loopback and nothing else', async () => {
+  test('there is only loopback', async () => {
     const env = await fp.create({ net: 'none' })
     expect((await env.exec('ls /sys/class/net; ip -o link | wc -l')).stdout).toBe('lo\n1\n')
     expect((await env.exec('ip route')).stdout).toBe('')
@@ -95,12 +95,12 @@ describe('net: nat', () => {
     if (whyNoNetworks !== null) ctx.skip(whyNoNetworks)
   })
 
-  test('what is beyond the host is reached, in the name of the host', async () => {
+  test('hosts beyond this one can be reached, with its address', async () => {
     const env = await fp.create({ net: 'nat' })
     expect(await ask(env, far.address, far.port, 5)).toBe(far.hostAddress)
   })
 
-  test('no address of the host is reached', async () => {
+  test('no address of the host can be reached', async () => {
     const env = await fp.create({ net: 'nat' })
     const addresses = Object.values(networkInterfaces())
       .flatMap((list) => list ?? [])
@@ -112,7 +112,7 @@ describe('net: nat', () => {
     for (const answer of answers) expect(answer).toContain('no:')
   })
 
-  test('a neighbour is not reached', async () => {
+  test('a neighbour cannot be reached', async () => {
     const [env, neighbour] = await Promise.all([
       fp.create({ net: 'nat' }),
       fp.create({ net: 'nat' }),
@@ -122,7 +122,7 @@ describe('net: nat', () => {
     expect(await ask(neighbour, await addressOf(neighbour), 7000)).toBe('the neighbour')
   })
 
-  test('netAllow opens the addresses it names, and those only', async () => {
+  test('netAllow opens only the addresses it names', async () => {
     const neighbour = await fp.create({ net: 'nat' })
     const other = await fp.create({ net: 'nat' })
     await isListening(await listening(neighbour, 'the neighbour'))
@@ -136,7 +136,7 @@ describe('net: nat', () => {
     expect(await ask(neighbour, await addressOf(env), 7000)).toContain('no:')
   })
 
-  test('environments made at the same time have addresses of their own', async () => {
+  test('environments made at the same time have their own addresses', async () => {
     const other = await home.open()
     const made = await Promise.all([fp, fp, other, other].map((one) => one.create({ net: 'nat' })))
     const addresses = await Promise.all(made.map(addressOf))
@@ -169,12 +169,15 @@ for sender in sys.argv[2:]:
     ip = struct.pack('!BBHHHBBH4s4s', 0x45, 0, 24, 1, 0, 64, 253, 0,
                      socket.inet_aton(sender), socket.inet_aton(sys.argv[1]))
     s.sendto(ip + b'fake', (sys.argv[1], 0))`,
-          ...[far.address, '198.51.100.7', '10.213.200.2', await addressOf(env)],
+          far.address,
+          '198.51.100.7',
+          '10.213.200.2',
+          await addressOf(env),
         ],
         { mode: 'process' },
       )
       expect(stderr).toBe('')
-      // The last one is honest: when it has come, the others would have.
+      // The last one is honest: when it has arrived, the others would have arrived, too.
       await expect.poll(() => seen, patiently).toContain(far.hostAddress)
       expect(seen).toEqual(['watching', far.hostAddress])
     } finally {
@@ -183,13 +186,13 @@ for sender in sys.argv[2:]:
   })
 
   describe('the table of connections of the host', () => {
-    /** Entries of it that are this environment's, or are left of one that had its address before. */
+    /** Its entries that belong to this environment, or to an earlier one with the same address. */
     const entriesOf = (address: string) =>
       readFileSync('/proc/net/nf_conntrack', 'utf8')
         .split('\n')
         .filter((line) => line.includes(` src=${address} `)).length
 
-    /** How many entries ten thousand datagrams to as many ports make. */
+    /** How many entries ten thousand datagrams to different ports make. */
     const flood = async (env: Environment, from: number) => {
       const script = `
 import socket, sys
@@ -206,7 +209,7 @@ for port in range(${from}, ${from + 10_000}): s.sendto(b'x', (sys.argv[1], port)
       if (!existsSync('/proc/net/nf_conntrack')) ctx.skip('no CONFIG_NF_CONNTRACK_PROCFS')
     })
 
-    test('is not filled by one environment, nor by its fork, and neighbours have their part', async () => {
+    test('cannot be filled by one environment or its fork, and neighbours get their share', async () => {
       const [env, neighbour] = [await fp.create({ net: 'nat' }), await fp.create({ net: 'nat' })]
       expect(await flood(env, 10_000)).toBeLessThanOrEqual(most)
       expect(await ask(neighbour, far.address, far.port, 5)).toBe(far.hostAddress)
@@ -214,7 +217,7 @@ for port in range(${from}, ${from + 10_000}): s.sendto(b'x', (sys.argv[1], port)
       expect(await flood(fork as Environment, 20_000)).toBeLessThanOrEqual(most)
     })
 
-    test('has nothing of an environment that was removed', async () => {
+    test('has no entries of a removed environment', async () => {
       const env = await fp.create({ net: 'nat' })
       const address = await addressOf(env)
       await flood(env, 40_000)
@@ -223,12 +226,17 @@ for port in range(${from}, ${from + 10_000}): s.sendto(b'x', (sys.argv[1], port)
       expect(entriesOf(address)).toBe(0)
     })
 
-    test('is not filled by an environment that runs under rules of an earlier version', async () => {
+    test('cannot be filled by an environment that runs under the rules of an earlier version', async () => {
       const netAllow = [`${far.hostAddress}/32`]
       const env = await fp.create({ net: 'nat', netAllow })
       const table = `ip forkpoint_${home.key}`
-      const earlier = `flush chain ${table} prerouting\ndelete set ${table} connections\n`
-      execFileSync('nft', ['-f', '-'], { input: earlier })
+      const later = ['chain rates_up', 'chain rates_down', 'map uplinks', 'map downlinks']
+      const earlier = [
+        `flush chain ${table} prerouting`,
+        `delete set ${table} connections`,
+        ...later.map((each) => `delete ${each.replace(' ', ` ${table} `)}`),
+      ]
+      execFileSync('nft', ['-f', '-'], { input: `${earlier.join('\n')}\n` })
       rmSync(join(home.path, 'data/nat-rules'), { force: true })
       await home.open()
       expect(await ask(env, far.hostAddress, port, 5)).toBe('the host')
@@ -248,7 +256,7 @@ for port in range(${from}, ${from + 10_000}): s.sendto(b'x', (sys.argv[1], port)
     expect(stdout).not.toMatch(/nameserver\s+127\./)
   })
 
-  test('a small pool that is used up says so, and leaves nothing half-made', async () => {
+  test('an exhausted address pool is reported, and nothing is left half-made', async () => {
     const tight = await home.open({ 'net.pool': '10.214.0.0/29' })
     await tight.create({ net: 'nat' })
     await tight.create({ net: 'nat' })
@@ -262,7 +270,7 @@ for port in range(${from}, ${from + 10_000}): s.sendto(b'x', (sys.argv[1], port)
     /** What a reboot takes away. */
     async function lose(env: Environment): Promise<void> {
       process.kill(agentPid(home, env), 'SIGKILL')
-      await expect.poll(() => env.refresh().status, patiently).toBe('dead')
+      await expect.poll(async () => (await env.info()).status, patiently).toBe('dead')
       const [link] = remainsOf(home).interfaces
       if (link !== undefined) spawnSync('ip', ['link', 'delete', link])
       for (const family of ['ip', 'ip6']) {
@@ -270,21 +278,21 @@ for port in range(${from}, ${from + 10_000}): s.sendto(b'x', (sys.argv[1], port)
       }
     }
 
-    test('comes back behind the rules, with what it may reach and an address of its own', async () => {
+    test('comes back behind the rules, with what it may reach and its own address', async () => {
       const netAllow = [`${far.hostAddress}/32`]
       const env = await fp.create({ net: 'nat', netAllow })
       const kept = await env.snapshot()
       await lose(env)
       const neighbour = await fp.create({ net: 'nat' })
       await env.resume()
-      expect(env.head).toBe(kept.id)
+      expect((await env.info()).head).toBe(kept.id)
       expect(await addressOf(env)).not.toBe(await addressOf(neighbour))
       expect(await ask(env, await gatewayOf(env), port)).toContain('no:')
       expect(await ask(env, far.hostAddress, port, 5)).toBe('the host')
       expect(await ask(env, far.address, far.port, 5)).toBe(far.hostAddress)
     })
 
-    test('comes back behind the rules when it is the first one', async () => {
+    test('comes back behind the rules if it is the first one', async () => {
       const env = await fp.create({ net: 'nat' })
       await env.snapshot()
       await lose(env)
@@ -293,7 +301,7 @@ for port in range(${from}, ${from + 10_000}): s.sendto(b'x', (sys.argv[1], port)
       expect(await ask(env, far.address, far.port, 5)).toBe(far.hostAddress)
     })
 
-    test('keeps its address from others until it is back', async () => {
+    test('keeps its address reserved until it is back', async () => {
       const tight = await home.open({ 'net.pool': '10.214.0.0/29' })
       const env = await tight.create({ net: 'nat' })
       await env.snapshot()
@@ -305,7 +313,7 @@ for port in range(${from}, ${from + 10_000}): s.sendto(b'x', (sys.argv[1], port)
     })
   })
 
-  test('goes back to a snapshot of files with the same address', async () => {
+  test('is restored to a snapshot of files with the same address', async () => {
     const env = await fp.create({ net: 'nat' })
     const address = await addressOf(env)
     const files = await env.snapshot({ mode: 'filesystem' })
@@ -314,7 +322,7 @@ for port in range(${from}, ${from + 10_000}): s.sendto(b'x', (sys.argv[1], port)
     expect(await ask(env, far.address, far.port, 5)).toBe(far.hostAddress)
   })
 
-  test('removing takes interfaces, rules and what was allowed', async () => {
+  test('removing an environment removes its interfaces, rules and permissions', async () => {
     const bystander = await fp.create()
     const env = await fp.create({ net: 'nat', netAllow: ['192.0.2.0/24', '192.0.2.77'] })
     const killed = await fp.create({ net: 'nat', netAllow: ['198.51.100.0/24'] })

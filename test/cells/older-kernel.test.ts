@@ -1,5 +1,5 @@
-// Kernels before 6.7 take the layers of a cell only as one string of options. Here a filter of system
-// calls has the kernel answer as those before 6.5 do: what configures an overlay fails at its last step.
+// Kernels before 6.7 only take the layers of a cell as one string of options. Here a filter of system
+// calls makes the kernel answer as before 6.5: configuring an overlay fails at its last step.
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { afterAll, expect, test } from 'vitest'
@@ -32,7 +32,7 @@ int main(int argc, char **argv) {
 }`
 const lifecycle = fileURLToPath(new URL('../faults/programs/lifecycle.ts', import.meta.url))
 
-/** Another process, which has this filter; CRIU itself does not work with one. */
+/** Another process with this filter; CRIU itself does not work with one. */
 async function createFiltered(name: string): Promise<void> {
   using files = new TemporaryDirectory()
   compileC(withoutCreate, files.file('filter'))
@@ -44,7 +44,7 @@ async function createFiltered(name: string): Promise<void> {
   expect(await ended(child)).toMatchObject({ exitCode: 0, stderr: '' })
 }
 
-test('an environment is made where layers are one string, and branches', async () => {
+test('an environment works and branches on a kernel that takes layers as one string', async () => {
   await createFiltered('older')
   const fp = await home.open()
   const env = await fp.get('older')

@@ -12,7 +12,7 @@ import {
 import { join } from 'node:path'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { type Environment, Forkpoint } from '../../src/index.ts'
-import { unmappedId } from '../../src/model/unmapped-id.ts'
+import { unmappedId } from '../../src/model/files/unmapped-id.ts'
 import { TemporaryDirectory } from '../support/temporary-directory.ts'
 import { TestHome } from '../support/test-home.ts'
 
@@ -27,13 +27,13 @@ const fp = await home.open()
 
 const path = files.file('other')
 
-/** What can be had of another home, by root inside and by a process in a shell. */
+/** What root inside and a process in a shell can get from another home. */
 async function seen(env: Environment, of = path): Promise<string> {
   const look = `ls -a ${of}; head -c 4 ${of}/volume.ext4 ${of}/db.sqlite; cd ${of} && echo entered`
   return (await env.exec(['bash', '-c', `${look}; true`], { mode: 'process' })).stdout
 }
 
-/** Another home, with an environment; gone afterwards. */
+/** Another home, with an environment; removed afterwards. */
 async function withOther(look: () => Promise<void>): Promise<void> {
   await using other = await Forkpoint.open({ settings: { home: path } })
   const env = await other.create()
@@ -47,7 +47,7 @@ async function withOther(look: () => Promise<void>): Promise<void> {
 }
 
 describe('another home', () => {
-  test('that is made later is closed, however closely an environment watches', async () => {
+  test('that is made later is closed, however closely an environment watches for it', async () => {
     const env = await fp.create()
     await env.spawn(['bash', '-c', `while :; do stat ${path} ${path}/* >/dev/null 2>&1; done`], {
       mode: 'process',
@@ -74,7 +74,7 @@ describe('another home', () => {
     })
   })
 
-  test('in a directory with other files closes what is its own, and takes nothing else', async () => {
+  test('in a directory with other files closes only its own files', async () => {
     const env = await fp.create()
     mkdirSync(path)
     writeFileSync(join(path, 'notes'), 'mine')
@@ -88,7 +88,7 @@ describe('another home', () => {
   })
 })
 
-test('a file that a loop device shows as a disk is not there', async () => {
+test('a file behind a loop device is hidden', async () => {
   const image = files.file('disk.img')
   writeFileSync(image, 'bytes of a disk')
   truncateSync(image, 1 << 20)

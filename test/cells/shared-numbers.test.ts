@@ -1,4 +1,4 @@
-// What the kernel counts for the whole machine or by user: a cell has a part of it, and no more.
+// What the kernel counts for the whole machine or per user: a cell gets a share, and no more.
 import { execFileSync } from 'node:child_process'
 import { chmodSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -19,7 +19,7 @@ async function python(of: Environment, script: string, user = 'root'): Promise<s
   return stdout.trim() || stderr
 }
 
-describe('a flood inside ends at a bound', () => {
+describe('a flood inside ends at a limit', () => {
   test('of terminals, in a fork too', async () => {
     const open = `
 import os
@@ -65,7 +65,7 @@ print(total + int(second.stdout))
     expect(await queued(fork as Environment)).toBeLessThanOrEqual(8192)
   })
 
-  test('of queues and locked memory, and nobody raises the bounds', async () => {
+  test('of queues and locked memory, and nobody can raise the limits', async () => {
     const look = `
 import resource as r
 for kind in (r.RLIMIT_MSGQUEUE, r.RLIMIT_SIGPENDING, r.RLIMIT_MEMLOCK, r.RLIMIT_RTPRIO, r.RLIMIT_NICE, r.RLIMIT_NOFILE):
@@ -80,7 +80,7 @@ for kind in (r.RLIMIT_MSGQUEUE, r.RLIMIT_SIGPENDING, r.RLIMIT_MEMLOCK, r.RLIMIT_
   })
 })
 
-test('the kernel gives what environments need, on a host that lets it be changed', () => {
+test('kernel settings are raised to what environments need, if the host allows it', () => {
   for (const { name, enough } of kernelLimits) {
     expect(BigInt(readFileSync(`/proc/sys/${name}`, 'utf8').trim()), name).toBeGreaterThanOrEqual(
       enough,
@@ -88,7 +88,7 @@ test('the kernel gives what environments need, on a host that lets it be changed
   }
 })
 
-test('six hundred pipes are no obstacle to a snapshot', async () => {
+test('six hundred pipes do not prevent a snapshot', async () => {
   const holder = await fp.create()
   const hold =
     'import os,time; p=[os.pipe() for _ in range(600)]; print(len(p),flush=True); time.sleep(600)'
@@ -99,7 +99,7 @@ test('six hundred pipes are no obstacle to a snapshot', async () => {
   expect((await fork?.exec('ls /proc/$(pgrep -f os.pipe)/fd | wc -l'))?.stdout.trim()).toBe('1203')
 })
 
-describe('what lists other volumes and the disks of the host', () => {
+describe("the list of other volumes and of the host's disks", () => {
   const look = `
 cat /proc/partitions /proc/diskstats /proc/swaps /proc/interrupts
 ls -A /proc/fs /proc/irq /sys/fs /sys/devices/virtual/block /sys/firmware | grep -v :$
@@ -117,7 +117,7 @@ true`
 
   const masks = ['/sys/devices/virtual/block', '/sys/fs', '/proc/partitions', '/proc/fs']
 
-  // The program umount is setuid root, but root of the cell's.
+  // The program umount is setuid root, but only for the cell's root.
   const unmasking = `
 import ctypes, sys
 libc = ctypes.CDLL(None, use_errno=True)
@@ -149,13 +149,13 @@ assert libc.mount(b'devpts', b'/dev/pts', b'devpts', 32 | 2 | 8, options) == 0, 
     expect(await python(one, owner)).toBe('5')
   }
 
-  test('is empty in what is restored from a snapshot of an earlier version', async () => {
+  test('is empty after a restore from a snapshot of an earlier version', async () => {
     const older = await makeOlder()
     const [fork] = await older.fork(1)
     await expectHidden(fork as Environment)
   })
 
-  test('is empty in what runs since an earlier version, from when the home is opened', async () => {
+  test('is empty in an environment that still runs from an earlier version, once the home is opened', async () => {
     const older = await makeOlder()
     const [group = ''] = cgroupsOf(home, older)
     chmodSync(dirname(group), 0o755)
@@ -163,15 +163,15 @@ assert libc.mount(b'devpts', b'/dev/pts', b'devpts', 32 | 2 | 8, options) == 0, 
     await expectHidden(older)
   })
 
-  test('leaves what programs look for', async () => {
+  test('still has what programs look for', async () => {
     const files = ['/sys/devices/system/cpu/online', '/proc/meminfo', '/proc/cpuinfo', '/proc/stat']
     const words = `cat ${files.join(' ')} > /dev/null && ls /sys/class/net && nproc && free > /dev/null`
     expect((await env.exec(words)).stdout).toMatch(/^lo\n\d+\n$/)
   })
 })
 
-describe('what one environment has open', () => {
-  /** Holds what the script opens, until the environment ends. */
+describe('what one environment holds open', () => {
+  /** Holds what the script opens until the environment ends. */
   async function hold(of: Environment, script: string): Promise<void> {
     await of.files.write(
       '/tmp/hold.py',
@@ -201,7 +201,7 @@ def send_many():
 send_many()
 `
 
-  test('a thousand pipes are in its snapshots; beyond, CRIU gives up, and says so', async () => {
+  test('a thousand pipes are in its snapshots; with more, CRIU fails, and the error says so', async () => {
     const own = await fp.create()
     await hold(own, pipes(1000))
     const [copy] = await own.fork(1)
@@ -218,8 +218,8 @@ send_many()
 
   test.each([
     ['1,500 pipes', pipes(1500)],
-    ['as many descriptors in flight as it gets', inFlight],
-  ])('%s keep no neighbour from being snapshotted and forked', async (_, script) => {
+    ['as many descriptors in flight as possible', inFlight],
+  ])('%s do not prevent snapshots and forks of a neighbour', async (_, script) => {
     const hostile = await fp.create()
     await hold(hostile, script)
     const neighbour = await fp.create()

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
-import { InvalidInputError, NotFoundError, UnsupportedError } from '../../src/index.ts'
+import { InvalidInputError, NotFoundError } from '../../src/index.ts'
 import { expectNothing } from '../support/remains.ts'
 import { makeSmallRootfs } from '../support/small-rootfs.ts'
 import { TemporaryDirectory } from '../support/temporary-directory.ts'
@@ -13,7 +13,7 @@ afterEach(() => home.removeAll())
 const fp = await home.open()
 
 describe('host', () => {
-  test('shows the files of the host and starts in the home of root', async () => {
+  test("shows the files of the host and starts in root's home directory", async () => {
     const env = await fp.create()
     const { stdout } = await env.exec('pwd; head -1 /etc/passwd')
     expect(stdout).toBe(`/root\n${readFileSync('/etc/passwd', 'utf8').split('\n')[0]}\n`)
@@ -34,7 +34,7 @@ describe('host', () => {
     expect((await env.exec(`cd ${files.path}; cat *`)).stdout).toBe('inside\nnew\n')
   })
 
-  test('lets root inside change files that root of the host owns, as root would', async () => {
+  test("lets root inside change files that the host's root owns", async () => {
     const env = await fp.create()
     const { stdout, exitCode } = await env.exec(
       'stat -c %u:%g /etc/hosts; echo x >> /etc/hosts; stat -c %u:%g /etc/hosts',
@@ -43,7 +43,7 @@ describe('host', () => {
     expect(readFileSync('/etc/hosts', 'utf8')).not.toMatch(/^x$/m)
   })
 
-  test('starts with an empty /run, for the sockets there are those of the host', async () => {
+  test('starts with an empty /run, because the sockets there belong to the host', async () => {
     const env = await fp.create()
     expect((await env.exec('ls /run')).stdout).toBe('forkpoint\nlock\nshm\n')
   })
@@ -76,7 +76,7 @@ describe('dir:PATH', () => {
     expect((await env.exec('pwd')).stdout).toBe(`${files.file('real')}\n`)
   })
 
-  test('takes a path with spaces, quotes and letters of any script', async () => {
+  test('accepts a path with spaces, quotes and letters of any script', async () => {
     using files = new TemporaryDirectory()
     const path = files.file(`it's "ü" & $HOME;`)
     mkdirSync(path)
@@ -86,7 +86,7 @@ describe('dir:PATH', () => {
 })
 
 describe('rootfs:PATH', () => {
-  test('shows only the files of that root', async () => {
+  test('shows only the files of that root file system', async () => {
     using files = new TemporaryDirectory()
     makeSmallRootfs(files.path)
     const env = await fp.create({ from: `rootfs:${files.path}` })
@@ -112,14 +112,14 @@ describe('rootfs:PATH', () => {
   })
 })
 
-describe('a source that cannot work is refused, and leaves nothing', () => {
+describe('a source that cannot work is refused, and leaves nothing behind', () => {
   const refused = async (from: string, kind: typeof InvalidInputError | typeof NotFoundError) => {
     await expect(fp.create({ from, name: 'bad' })).rejects.toBeInstanceOf(kind)
     expect(await fp.list()).toEqual([])
     await expectNothing(home)
   }
 
-  test('a path that is not there', async () => {
+  test('a path that does not exist', async () => {
     await refused('dir:/nowhere/at/all', NotFoundError)
     await refused('rootfs:/nowhere/at/all', NotFoundError)
   })
@@ -159,9 +159,17 @@ describe('a source that cannot work is refused, and leaves nothing', () => {
     await expect(fp.create({ from })).rejects.toBeInstanceOf(InvalidInputError)
   })
 
-  test('a source that is none, and one that this backend cannot serve', async () => {
+  test('an unknown source', async () => {
     await refused('floppy:a', InvalidInputError)
-    await expect(fp.create({ from: 'image:debian:12' })).rejects.toBeInstanceOf(UnsupportedError)
-    await expectNothing(home)
+  })
+
+  test('an image, a Dockerfile or an archive that is not there', async () => {
+    await refused('oci:/nowhere/at/all', NotFoundError)
+    await refused('archive:/nowhere/at/all', NotFoundError)
+    await refused('dockerfile:/nowhere/at/all', NotFoundError)
+    using files = new TemporaryDirectory()
+    await expect(fp.create({ from: `dockerfile:${files.path}` })).rejects.toBeInstanceOf(
+      NotFoundError,
+    )
   })
 })

@@ -13,10 +13,10 @@ afterAll(() => home[Symbol.asyncDispose]())
 const environments = 20
 const commandsAtOnce = 20
 const shells = ['main', 'second', 'third', 'fourth']
-const warmUpMs = 15_000
-const loadMs = 45_000
+const warmUpMs = 8_000
+const loadMs = 24_000
 
-// What may be held at the end beyond what was held after the warm-up. Shells stay, commands and
+// How much more may be held at the end than after the warm-up. Shells stay, commands and
 // their output do not: the allocator may keep a little more, a leak of a few bytes a command would
 // be many times this.
 const agentGrowthBytes = 512 * 1024
@@ -25,7 +25,7 @@ const hostGrowthBytes = 12 * 2 ** 20
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void
 
-test('20 environments with 20 commands each at once never mix or lose a byte, and nothing grows', {
+test('20 environments with 20 commands each at the same time never mix or lose a byte, and nothing grows', {
   timeout: 240_000,
 }, async () => {
   const fp = await home.open()
@@ -49,7 +49,7 @@ test('20 environments with 20 commands each at once never mix or lose a byte, an
   for (const env of envs) await env.remove()
 })
 
-/** Keeps so many commands running in each for a while; resolves when all have ended. */
+/** Keeps this many commands running in each for a while; resolves when all have ended. */
 async function load(envs: readonly Environment[], ms: number, seed: number): Promise<number> {
   const until = performance.now() + ms
   let count = 0

@@ -45,11 +45,11 @@ describe('sockets', () => {
     ] as const),
   ]
 
-  test('programs get those of Unix, of the internet, of interfaces and of packets', async () => {
+  test('programs get Unix, internet, interface and packet sockets', async () => {
     expect(await sockets(env, inUse)).toEqual(inUse.map(() => 'made'))
   })
 
-  test('every other family does not exist, in a fork either', async () => {
+  test('no other family exists, not even in a fork', async () => {
     const families = Array.from({ length: 64 }, (_, family) => family).filter(
       (family) => ![1, 2, 10, 16, 17].includes(family),
     )
@@ -63,7 +63,7 @@ describe('sockets', () => {
     expect(await systemCall(env, 53, 40, stream, 0)).toBe('EAFNOSUPPORT')
   })
 
-  test('a family does not hide behind the bits that the kernel does not look at', async () => {
+  test('a family cannot hide behind bits that the kernel ignores', async () => {
     expect(await systemCall(env, 41, 40 + 2 ** 32, stream, 0)).toBe('EAFNOSUPPORT')
   })
 
@@ -76,7 +76,7 @@ describe('sockets', () => {
     )
   })
 
-  test('of the internet there is what can be branched', async () => {
+  test('internet sockets are limited to what can be branched', async () => {
     const [dccp, sctp, l2tp, mptcp, smc] = [33, 132, 115, 262, 256]
     const wanted = [
       ...([
@@ -97,7 +97,7 @@ describe('sockets', () => {
   })
 })
 
-test('rings of packets, whose memory nobody counts, are refused', async () => {
+test('packet rings, whose memory nobody counts, are refused', async () => {
   const script = `
 import errno, socket, struct
 s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
@@ -114,7 +114,7 @@ s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
   expect([stdout, stderr]).toEqual(['ENOPROTOOPT\n'.repeat(3), ''])
 })
 
-describe('what no cell can have for itself', () => {
+describe('what no cell can have to itself', () => {
   test.each([
     ['asynchronous I/O, which is counted for the whole machine', 206, 'ENOSYS'],
     ['secret memory', 447, 'ENOSYS'],
@@ -130,24 +130,24 @@ describe('what no cell can have for itself', () => {
     ['watching file systems', 301, 'EPERM'],
     ['comparing processes', 312, 'EPERM'],
     ['keys', 250, 'EPERM'],
-    ['a call that is not known yet', 470, 'ENOSYS'],
-    ['a call that will never be', 4000, 'ENOSYS'],
+    ['a call that does not exist yet', 470, 'ENOSYS'],
+    ['a call that will never exist', 4000, 'ENOSYS'],
   ])('%s', async (_, number, answer) => {
     expect(await systemCall(env, number)).toBe(answer)
   })
 
   test.each(
     ['mount', 'cgroup', 'UTS', 'IPC', 'user', 'PID', 'network', 'time'].entries().toArray(),
-  )('a namespace of its own, number %i: %s', async (index) => {
+  )('its own namespace, number %i: %s', async (index) => {
     const flags = [
-      ...[0x0002_0000, 0x0200_0000, 0x0400_0000, 0x0800_0000, 0x1000_0000, 0x2000_0000],
-      ...[0x4000_0000, 0x80],
+      0x0002_0000, 0x0200_0000, 0x0400_0000, 0x0800_0000, 0x1000_0000, 0x2000_0000, 0x4000_0000,
+      0x80,
     ]
     expect(await systemCall(env, 'unshare', flags[index] ?? 0)).toBe('EPERM')
   })
 })
 
-test('nobody types for whoever has the terminal', async () => {
+test('nobody can type into a terminal in the name of its user', async () => {
   const script = `
 import errno, fcntl, os, pty
 _, end = pty.openpty()
@@ -163,14 +163,14 @@ print(os.ttyname(end)[:8])
   expect(stdout).toBe('EPERM\nEPERM\nEPERM\n/dev/pts\n')
 })
 
-test('debuggers run programs without a random layout, nobody runs them as they were long ago', async () => {
+test('debuggers can run programs without a random layout, but risky personalities are refused', async () => {
   expect((await env.exec('setarch -R echo fixed; linux32 uname -m')).stdout).toBe('fixed\ni686\n')
   const [zeroPage, readImpliesExecute] = [0x0010_0000, 0x0040_0000]
   expect(await systemCall(env, 135, zeroPage)).toBe('EPERM')
   expect(await systemCall(env, 135, readImpliesExecute)).toBe('EPERM')
 })
 
-test('the filter can be had as it is installed', () => {
+test('the filter can be read as it is installed', () => {
   const bytes = execFileSync(nativeProgram('cell'), ['filter'])
   expect(bytes.length % 8).toBe(0)
   expect(bytes.readUInt16LE(bytes.length - 8)).toBe(0x06)

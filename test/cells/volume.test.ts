@@ -1,4 +1,4 @@
-// The file that the data of environments are in, where the home is on the root file system.
+// The file that holds the data of environments if the home is on the root file system.
 import { execFileSync } from 'node:child_process'
 import { closeSync, constants, openSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,22 +12,21 @@ afterAll(() => home[Symbol.asyncDispose]())
 
 const places = placesOf(home.path)
 
-/** Why a volume in this home would be in the cache twice, whatever we do; null if not. */
+/** Why a volume in this home would be cached twice, whatever we do; null if not. */
 function whyCachedTwice(): string | null {
-  if (statSync(home.path).dev !== statSync('/').dev)
-    return 'the home is on a file system of its own'
+  if (statSync(home.path).dev !== statSync('/').dev) return 'the home is on its own file system'
   const file = join(home.path, 'direct')
   try {
     closeSync(openSync(file, constants.O_CREAT | constants.O_WRONLY | constants.O_DIRECT))
     return null
-  } catch {
-    return 'the file system of the home cannot do direct I/O'
+  } catch (error) {
+    return `the file system of the home has no direct I/O: ${(error as Error).message}`
   } finally {
     rmSync(file, { force: true })
   }
 }
 
-test('the volume is in the cache once, and its loop device goes with it', async (context) => {
+test('the volume is cached only once, and its loop device is removed with it', async (context) => {
   const why = whyCachedTwice()
   if (why !== null) context.skip(why)
   await using fp = await home.open()

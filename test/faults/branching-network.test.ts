@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { Environment } from '../../src/index.ts'
+import { unless } from '../support/evidence.ts'
 import { OutsideNetwork, whyNoNetworks } from '../support/outside-network.ts'
 import { patiently } from '../support/patiently.ts'
 import { expectNothing, remainsOf } from '../support/remains.ts'
@@ -65,7 +66,7 @@ async function expectAnswer(env: Environment, text: string): Promise<void> {
   await expect.poll(answer, patiently).toContain(text)
 }
 
-test('an established connection over loopback goes on in the original and in every fork', async () => {
+test('an established loopback connection continues in the original and in every fork', async () => {
   await using fp = await home.open()
   const env = await fp.create({ net: 'none' })
   await env.files.write('/root/echoing.py', echoing)
@@ -83,7 +84,7 @@ test('an established connection over loopback goes on in the original and in eve
   }
 })
 
-describe.skipIf(whyNoNetworks !== null)('an environment with a network', () => {
+describe('an environment with a network', unless(whyNoNetworks), () => {
   let outside: OutsideNetwork | undefined
   let server: ChildProcess | undefined
 
@@ -99,7 +100,7 @@ describe.skipIf(whyNoNetworks !== null)('an environment with a network', () => {
     await outside?.[Symbol.asyncDispose]()
   })
 
-  test('keeps its address over snapshot and restore, and forks get others', async () => {
+  test('keeps its address across snapshot and restore, and forks get others', async () => {
     await using fp = await home.open()
     const env = await fp.create({ net: 'nat' })
     const address = await addressOf(env)
@@ -117,7 +118,7 @@ describe.skipIf(whyNoNetworks !== null)('an environment with a network', () => {
     }
   })
 
-  test('goes on with a connection to outside, which is closed in forks', async () => {
+  test('keeps a connection to the outside, which is closed in forks', async () => {
     await using fp = await home.open()
     const env = await fp.create({ net: 'nat' })
     await connect(env, outside?.address ?? '')
@@ -134,7 +135,7 @@ describe.skipIf(whyNoNetworks !== null)('an environment with a network', () => {
     await expectAnswer(env, '2 third')
   })
 
-  test('takes the NAT rules along when it is the last one, though a snapshot stays', async () => {
+  test('removes the NAT rules with it if it is the last one, even if a snapshot stays', async () => {
     await using fp = await home.open()
     const env = await fp.create({ net: 'nat' })
     const kept = await env.snapshot()

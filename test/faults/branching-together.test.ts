@@ -57,14 +57,14 @@ describe('several Forkpoint processes on one store', () => {
   })
 })
 
-test('labels that a snapshot is given while it is written stay', async () => {
+test('labels that are set while a snapshot is written are kept', async () => {
   await using fp = await home.open()
   const env = await fp.create({ name: 'one' })
   const taking = env.snapshot({ labels: { stage: 'begun' } })
   const writing = async () => (await fp.snapshots({ status: 'writing' }))[0]
   await expect.poll(writing, { interval: 1 }).toBeDefined()
   await (await writing())?.label({ stage: 'tested' })
-  expect((await taking).labels).toEqual({ stage: 'tested' })
+  expect((await taking).lastInfo.labels).toEqual({ stage: 'tested' })
 })
 
 test('eight environments take snapshots at the same time', async () => {

@@ -19,17 +19,17 @@ async function killAgent(env: Environment): Promise<void> {
 }
 
 describe('an environment whose agent was killed', () => {
-  test('is listed as dead, at once and by the next process', async () => {
+  test('is listed as dead, immediately and by the next process', async () => {
     await using fp = await home.open()
     const env = await fp.create({ name: 'gone' })
     await killAgent(env)
-    expect((await fp.list()).map(({ status }) => status)).toEqual(['dead'])
-    expect(env.refresh().status).toBe('dead')
+    expect((await fp.list()).map(({ lastInfo }) => lastInfo.status)).toEqual(['dead'])
+    expect((await env.info()).status).toBe('dead')
     await using next = await home.open()
-    expect((await next.get('gone')).status).toBe('dead')
+    expect((await next.get('gone')).lastInfo.status).toBe('dead')
   })
 
-  test('says so to every call, with what to do', async () => {
+  test('fails every call with a remedy', async () => {
     await using fp = await home.open()
     const env = await fp.create({ name: 'gone' })
     await env.exec('true')
@@ -51,16 +51,16 @@ describe('an environment whose agent was killed', () => {
     }
   })
 
-  test('says so also if it was paused', async () => {
+  test('does so even if it was paused', async () => {
     await using fp = await home.open()
     const env = await fp.create({ name: 'gone' })
     await env.pause()
     await killAgent(env)
     await expect(env.exec('true')).rejects.toThrow('environment gone is dead')
-    expect((await fp.get('gone')).status).toBe('dead')
+    expect((await fp.get('gone')).lastInfo.status).toBe('dead')
   })
 
-  test('fails a command that was running, in words and soon', async () => {
+  test('fails a command that was running, soon and with a clear error', async () => {
     await using fp = await home.open()
     const env = await fp.create()
     const running = env.exec('sleep 1000').catch((error: unknown) => error)
@@ -79,7 +79,7 @@ describe('an environment whose agent was killed', () => {
 })
 
 describe('after the machine went down', () => {
-  /** Takes away what does not survive a reboot. */
+  /** Removes what does not survive a reboot. */
   async function powerCut(environments: readonly Environment[]): Promise<void> {
     for (const env of environments) {
       await killAgent(env)
@@ -94,7 +94,7 @@ describe('after the machine went down', () => {
     await before.close()
     await powerCut(made)
     await using fp = await home.open()
-    expect((await fp.list()).map(({ name, status }) => [name, status])).toEqual([
+    expect((await fp.list()).map(({ name, lastInfo }) => [name, lastInfo.status])).toEqual([
       ['one', 'dead'],
       ['two', 'dead'],
     ])
@@ -105,7 +105,7 @@ describe('after the machine went down', () => {
     await expectNothing(home)
   })
 
-  test('new environments can be made beside the dead ones, which are then removed', async () => {
+  test('new environments can be made next to dead ones, which can then be removed', async () => {
     const before = await home.open()
     const old = await before.create({ name: 'old' })
     await old.exec('echo kept > /root/file')
@@ -120,7 +120,7 @@ describe('after the machine went down', () => {
     await expectNothing(home)
   })
 
-  test('a removal that the cut interrupted is completed', async () => {
+  test('a removal that the power cut interrupted is completed', async () => {
     const before = await home.open()
     const env = await before.create({ name: 'one' })
     await before.close()

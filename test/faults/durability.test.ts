@@ -1,6 +1,6 @@
 // What is left when the machine goes down, and what a snapshot on disk brings back.
 import { execFileSync } from 'node:child_process'
-import { existsSync, rmdirSync } from 'node:fs'
+import { existsSync, readFileSync, rmdirSync } from 'node:fs'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { placesOf } from '../../src/backends/native/places.ts'
 import type { Environment } from '../../src/index.ts'
@@ -17,7 +17,7 @@ afterEach(async () => {
   await expectNothing(home)
 })
 
-/** Takes away what does not survive a reboot. */
+/** Removes what does not survive a reboot. */
 async function powerCut(environments: readonly Environment[]): Promise<void> {
   for (const env of environments) {
     const cgroups = cgroupsOf(home, env)
@@ -25,7 +25,12 @@ async function powerCut(environments: readonly Environment[]): Promise<void> {
     await expect.poll(() => hostPids(home, env), patiently).toEqual([])
     for (const dir of cgroups) if (existsSync(dir)) rmdirSync(dir)
   }
-  execFileSync('umount', [placesOf(home.path).data])
+  const { data, files } = placesOf(home.path)
+  for (const path of [files, data]) if (isMounted(path)) execFileSync('umount', [path])
+}
+
+function isMounted(path: string): boolean {
+  return readFileSync('/proc/self/mountinfo', 'utf8').includes(` ${path} `)
 }
 
 async function remember(env: Environment, word: string): Promise<void> {
@@ -36,21 +41,21 @@ const recall = async (env: Environment): Promise<string> =>
   (await env.exec('echo $X $(cat /root/file)')).stdout.trim()
 
 describe('a snapshot', () => {
-  test('is durable some time after the call, and says so then', async () => {
+  test('becomes durable some time after the call, and then says so', async () => {
     await using fp = await home.open()
     const env = await fp.create()
     const taken = await env.snapshot()
-    expect(taken.info.durable).toBe(false)
-    await expect.poll(() => taken.refresh().info.durable, patiently).toBe(true)
-    expect(taken.info.sizes.filesBytes).toBeGreaterThan(0)
+    expect(taken.lastInfo.durable).toBe(false)
+    await expect.poll(async () => (await taken.info()).durable, patiently).toBe(true)
+    expect(taken.lastInfo.sizes.filesBytes).toBeGreaterThan(0)
   })
 
   test('is durable when a call that waits for it returns', async () => {
     await using fp = await home.open()
     const env = await fp.create()
-    expect((await env.snapshot({ durable: true })).info.durable).toBe(true)
+    expect((await env.snapshot({ durable: true })).lastInfo.durable).toBe(true)
     const taken = await env.snapshot()
-    expect((await taken.durable()).info.durable).toBe(true)
+    expect((await taken.durable()).lastInfo.durable).toBe(true)
   })
 
   test('of a paused environment leaves it paused', async () => {
@@ -59,7 +64,7 @@ describe('a snapshot', () => {
     await remember(env, 'kept')
     await env.pause()
     const taken = await env.snapshot()
-    expect(env.status).toBe('paused')
+    expect((await env.info()).status).toBe('paused')
     await expectTidy(home, fp)
     await env.resume()
     expect(await recall(env)).toBe('kept kept')
@@ -74,11 +79,12 @@ describe('a released environment', () => {
     const env = await fp.create({ name: 'asleep', net: 'nat' })
     await remember(env, 'kept')
     await env.pause({ release: true })
-    expect(env.status).toBe('released')
-    expect((await fp.snapshots()).map(({ info }) => info.durable)).toEqual([true])
+    expect((await env.info()).status).toBe('released')
+    expect((await fp.snapshots()).map(({ lastInfo }) => lastInfo.durable)).toEqual([true])
     await expectTidy(home, fp)
     await expect(env.exec('true')).rejects.toMatchObject({
-      ...{ code: 'conflict', remedy: 'bring it back with `forkpoint resume asleep`' },
+      code: 'conflict',
+      remedy: 'bring it back with `forkpoint resume asleep`',
     })
     await env.resume()
     expect(await recall(env)).toBe('kept kept')
@@ -111,7 +117,7 @@ describe('after the machine went down', () => {
 
     await using fp = await home.open()
     const found = await fp.list()
-    expect(found.map(({ name, status }) => [name, status])).toEqual([
+    expect(found.map(({ name, lastInfo }) => [name, lastInfo.status])).toEqual([
       ['one', 'dead'],
       ['two', 'dead'],
     ])
@@ -136,7 +142,7 @@ describe('after the machine went down', () => {
     expect(copy && (await recall(copy))).toBe('kept kept')
   })
 
-  test('one that was never snapshotted is dead, and says so', async () => {
+  test('an environment without a snapshot is dead, and says so', async () => {
     const before = await home.open()
     const env = await before.create({ name: 'one' })
     await before.close()

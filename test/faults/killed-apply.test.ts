@@ -1,5 +1,5 @@
 // SIGKILL at every step of an apply. The next process to open the store puts the directory of the
-// host back as it was, or finds it done.
+// host back as it was, or finds it complete.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -45,7 +45,7 @@ describe('an apply that is killed', () => {
     },
   )
 
-  test('at apply:done has done it, and leaves nothing else', async () => {
+  test('at apply:done has applied everything, and leaves nothing else behind', async () => {
     expect(await kill('apply:done')).toMatchObject({ signal: 'SIGKILL' })
     await cli.must('ls')
     expect(readdirSync(target()).sort()).toEqual(['d', 'kept', 'replaced'])
@@ -53,7 +53,7 @@ describe('an apply that is killed', () => {
     expect(plans()).toEqual([])
   })
 
-  test('in a directory that is gone keeps no other command from working', async () => {
+  test('in a directory that no longer exists does not disturb other commands', async () => {
     await cli.must('exec', 'web', '--', 'echo more > more')
     expect(await kill('apply:taken')).toMatchObject({ signal: 'SIGKILL' })
     files[Symbol.dispose]()

@@ -1,5 +1,5 @@
 // SIGKILL at every step of every operation that branches. The next process to open the store must
-// find each environment with its memory and files, and each ready snapshot whole.
+// find each environment with its memory and files, and each ready snapshot complete.
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Environment, Forkpoint, Snapshot } from '../../src/index.ts'
 import { type KillWalk, killWalks, unwalkedKillPoints } from '../support/kill-walks.ts'
@@ -14,15 +14,22 @@ afterAll(() => home[Symbol.asyncDispose]())
 
 const killed = { exitCode: null, signal: 'SIGKILL' }
 
-/** Puts a word into memory and files, beside a process that stays. */
+/** Puts a word into memory and files. */
 async function remember(env: Environment, word: string): Promise<void> {
-  await env.exec(`X=${word}; echo ${word} > /root/file; mkdir -p /root/${word}`)
+  await env.exec(`X=${word}; echo ${word} > /root/file; mkdir -p /root/${word}; echo ${word} >&7`)
 }
 
+/** Leaves a process running, and a file open under a name that it no longer has. */
+const start =
+  'sleep 1000 & job=$!; cd /srv; exec 7>>first; ln first second; rm first; exec 8>>third; rm third; cd'
+
 async function expectMemoryOf(env: Environment, word: string): Promise<void> {
-  const question = `echo $X $(cat /root/file) $(ls -d /root/${word}) $(kill -0 $job && echo alive)`
+  const nameless = '$(tail -n 1 /proc/$$/fd/7) $(ls /srv)'
+  const question = `echo $X $(cat /root/file) $(ls -d /root/${word}) ${nameless} $(kill -0 $job && echo alive)`
   const { stdout, stderr } = await env.exec(question)
-  expect(stdout, `${env.name}: ${stderr}`).toBe(`${word} ${word} /root/${word} alive\n`)
+  expect(stdout, `${env.name}: ${stderr}`).toBe(
+    `${word} ${word} /root/${word} ${word} second alive\n`,
+  )
 }
 
 async function addressOf(env: Environment): Promise<string> {
@@ -36,7 +43,7 @@ let address = ''
 beforeEach(async () => {
   await using fp = await home.open()
   const env = await fp.create({ name: 'victim', net: 'nat' })
-  await env.exec('sleep 1000 & job=$!')
+  await env.exec(start)
   await remember(env, 'old')
   const gold = await env.snapshot({ name: 'gold' })
   await remember(env, 'new')
@@ -53,12 +60,12 @@ afterEach(async () => {
 /** What each snapshot holds: `gold`, or what its environment was when the operation began. */
 function wordOf(snapshot: Snapshot, victim: Environment): string {
   if (snapshot.name === 'gold') return 'old'
-  return snapshot.info.environmentId === victim.id ? 'new' : 'won'
+  return snapshot.lastInfo.environmentId === victim.id ? 'new' : 'won'
 }
 
 async function expectEverySnapshotWhole(fp: Forkpoint, victim: Environment): Promise<void> {
   for (const snapshot of await fp.snapshots()) {
-    if (!snapshot.captured.includes('processes')) continue
+    if (!snapshot.lastInfo.captured.includes('processes')) continue
     await victim.restore(snapshot)
     await expectMemoryOf(victim, wordOf(snapshot, victim))
     expect(await addressOf(victim)).toBe(address)
@@ -71,8 +78,8 @@ async function expectAllWell(words: { victim: string; winner: string }): Promise
   const environments = await fp.list()
   expect(environments.map(({ name }) => name)).toEqual(['victim', 'winner'])
   for (const env of environments) {
-    if (env.status === 'released') await env.resume()
-    expect(env.status).toBe('running')
+    if ((await env.info()).status === 'released') await env.resume()
+    expect((await env.info()).status).toBe('running')
     await expectMemoryOf(env, words[env.name as 'victim' | 'winner'])
   }
   const victim = await fp.get('victim')
@@ -93,12 +100,21 @@ describe('a snapshot that is killed', () => {
     const expected = point === 'snapshot:committed' ? 2 : 1
     const taken = await fp.snapshots({ environment: 'victim' })
     expect(taken).toHaveLength(expected)
-    const durable = () => taken.map((snapshot) => snapshot.refresh().info.durable)
+    const durable = () =>
+      Promise.all(taken.map(async (snapshot) => (await snapshot.info()).durable))
     await expect.poll(durable, patiently).not.toContain(false)
   })
 
+  test.each(killWalks['snapshot-live'])(
+    'while memory is copied, at %s leaves the environment as it was',
+    async (point) => {
+      await die('snapshot-live', ['victim'], point)
+      await expectAllWell({ victim: 'new', winner: 'won' })
+    },
+  )
+
   test.each(killWalks['snapshot-files'])(
-    'of files, at %s leaves the files alone',
+    'of files, at %s leaves the files as they were',
     async (point) => {
       await die('snapshot-files', ['victim'], point)
       await expectAllWell({ victim: 'new', winner: 'won' })
@@ -117,10 +133,10 @@ describe('a resume from a snapshot that is killed', () => {
   test.each(killWalks.resume)('at %s can be done again', async (point) => {
     expect((await runProgram(home, ['release', 'victim'])).stderr).toBe('')
     await die('resume', ['victim'], point)
-    // An address that was given back may be another's by then.
+    // An address that was freed may belong to another environment by then.
     const fp = await home.open()
     const victim = await fp.get('victim')
-    if (victim.status === 'released') await victim.resume()
+    if ((await victim.info()).status === 'released') await victim.resume()
     address = await addressOf(victim)
     await fp.close()
     await expectAllWell({ victim: 'new', winner: 'won' })

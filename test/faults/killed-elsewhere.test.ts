@@ -1,11 +1,8 @@
-// A process is killed in the middle of a snapshot while another has the store open, and goes on. What
+// A process is killed in the middle of a snapshot while another has the store open, and continues. What
 // the other does next must find the environment as it was.
-import { mkdirSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { ConflictError, type Environment, Forkpoint } from '../../src/index.ts'
-import { environmentPlaces } from '../support/environment-places.ts'
-import { killWalks } from '../support/kill-walks.ts'
+import { ConflictError, type Environment, type Forkpoint } from '../../src/index.ts'
+import { killWalks, lastFrozen, lastUnrecorded } from '../support/kill-walks.ts'
 import { expectNothing } from '../support/remains.ts'
 import { runProgram } from '../support/run-program.ts'
 import { TestHome } from '../support/test-home.ts'
@@ -21,6 +18,8 @@ beforeEach(async () => {
   fp = await home.open()
   env = await fp.create({ name: 'victim' })
   await env.exec('X=old; echo old > /root/file; sleep 1000 & job=$!')
+  // A file that is open under a name it no longer has.
+  await env.exec('cd /srv; touch a; exec 8>>a; ln a b; rm a; cd')
   await env.snapshot({ name: 'gold' })
   await env.exec('X=new; echo new > /root/file')
 })
@@ -42,16 +41,16 @@ async function expectMemory(word: string): Promise<void> {
 }
 
 describe('after another process was killed in its snapshot, the environment', () => {
-  test.each(killWalks.snapshot)('at %s, goes on', async (point) => {
+  test.each(killWalks.snapshot)('at %s, continues', async (point) => {
     await killAt(point)
     await expectMemory('new')
-    // Where this process had nothing to put right, the next one finds what is left.
+    // If this process had nothing to repair, the next one finds what is left.
     await using _next = await home.open()
     await expectTidy(home, fp)
     await expectMemory('new')
   })
 
-  test.each(['snapshot:frozen', 'snapshot:sealed', 'launch:alive'])(
+  test.each(['snapshot:frozen', lastFrozen, lastUnrecorded])(
     'at %s, can be snapshotted and restored',
     async (point) => {
       await killAt(point)
@@ -69,55 +68,25 @@ describe('after another process was killed in its snapshot, the environment', ()
     },
   )
 
-  test('can be removed, and no draft stays', async () => {
-    await killAt('snapshot:sealed')
+  test('can be removed, and no draft is left', async () => {
+    await killAt(lastFrozen)
     await env.remove()
     expect((await fp.snapshots()).map(({ name }) => name)).toEqual(['gold'])
     await expectTidy(home, fp)
   })
 })
 
-test('who waits for a snapshot is told when the process that takes it is killed', async () => {
-  await killAt('snapshot:sealed')
+test('waiting for a snapshot fails when the process that takes it is killed', async () => {
+  await killAt(lastFrozen)
   const draft = (await fp.snapshots({ status: 'writing' }))[0]
   await expect(draft?.ready()).rejects.toBeInstanceOf(ConflictError)
   await expectMemory('new')
 })
 
-test('what cannot be put right keeps nothing else from working, and doctor tells of it', async () => {
-  await killAt('snapshot:sealed')
-  // What was moved away cannot come back to a place that is taken.
-  const { upper } = environmentPlaces(home.path, env.id)
-  const obstacle = join(upper, 'root', 'obstacle')
-  mkdirSync(obstacle, { recursive: true })
-  await using next = await home.open()
-  expect((await next.list()).map(({ name }) => name)).toEqual(['victim'])
-  const other = await next.create({ name: 'other' })
-  await other.remove()
-  await expect((await next.get('victim')).snapshot()).rejects.toThrow('ENOTEMPTY')
-  const { checks } = await Forkpoint.doctor({ settings: { home: home.path } })
-  expect(checks.at(-1)).toMatchObject({
-    ...{ name: 'unfinished work', status: 'warn' },
-    found: expect.stringMatching(`^snapshot of ${env.id} by process .*ENOTEMPTY`),
-  })
-  rmSync(join(upper, 'root'), { recursive: true })
-  await expectMemory('new')
-  await expectTidy(home, fp)
-})
-
-test('an environment that cannot be put right can be removed', async () => {
-  await killAt('snapshot:sealed')
-  const { upper } = environmentPlaces(home.path, env.id)
-  mkdirSync(join(upper, 'root', 'obstacle'), { recursive: true })
-  await env.remove()
-  await using next = await home.open()
-  await expectTidy(home, next)
-})
-
 describe('a paused environment', () => {
   const isPaused = async () => {
-    expect(env.refresh().status).toBe('paused')
-    // Looks at its cgroup as well.
+    expect((await env.info()).status).toBe('paused')
+    // Also checks its cgroup.
     await expectTidy(home, fp)
   }
 
@@ -125,15 +94,15 @@ describe('a paused environment', () => {
     await env.pause()
     const files = await env.snapshot({ mode: 'filesystem' })
     await isPaused()
-    expect(files.captured).toEqual(['filesystem'])
+    expect(files.lastInfo.captured).toEqual(['filesystem'])
     await env.resume()
     await expectMemory('new')
   })
 
   test.each([
     ['snapshot', 'snapshot:begun'],
-    ['snapshot', 'snapshot:sealed'],
-    ['snapshot', 'launch:alive'],
+    ['snapshot', lastFrozen],
+    ['snapshot', lastUnrecorded],
     ['snapshot-files', 'snapshot:copied'],
   ])('stays paused if its %s is killed at %s', async (verb, point) => {
     await env.pause()

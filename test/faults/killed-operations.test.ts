@@ -1,5 +1,5 @@
 // SIGKILL at every step of making and removing an environment. The next process to open the store
-// must put everything right without being asked.
+// must repair everything without being asked.
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -28,7 +28,7 @@ async function isUsable(name: string): Promise<void> {
 
 describe('a create that is killed', () => {
   test.each(killWalks.create.filter((point) => point !== 'create:finished'))(
-    'at %s leaves nothing once the store is opened again',
+    'at %s leaves nothing behind once the store is opened again',
     async (point) => {
       const variables = { FORKPOINT_KILL_AT: point }
       expect(await runProgram(home, ['create', 'victim', 'nat'], variables)).toMatchObject(killed)
@@ -44,7 +44,7 @@ describe('a create that is killed', () => {
     expect(await runProgram(home, ['create', 'victim'], variables)).toMatchObject(killed)
     await using fp = await home.open()
     const env = await fp.get('victim')
-    expect(env.status).toBe('running')
+    expect((await env.info()).status).toBe('running')
     expect((await env.exec('hostname')).stdout).toBe('victim\n')
   })
 
@@ -76,32 +76,32 @@ describe('a remove that is killed', () => {
     },
   )
 
-  test('and cannot be completed keeps no other command from working', async () => {
+  test('and cannot be completed does not disturb other commands', async () => {
     expect((await runProgram(home, ['create', 'stuck'])).stderr).toBe('')
     const first = await home.open()
     const { id } = await first.get('stuck')
     await first.close()
-    const { upper } = environmentPlaces(home.path, id)
-    writeFileSync(join(upper, 'immovable'), '')
-    execFileSync('chattr', ['+i', join(upper, 'immovable')])
+    const immovable = join(environmentPlaces(home.path, id).dir, 'immovable')
+    writeFileSync(immovable, '')
+    execFileSync('chattr', ['+i', immovable])
     try {
       const variables = { FORKPOINT_KILL_AT: 'remove:recorded' }
       expect(await runProgram(home, ['remove', 'stuck'], variables)).toMatchObject(killed)
       await using fp = await home.open()
-      expect((await fp.list()).map(({ status }) => status)).toEqual(['removing'])
+      expect((await fp.list()).map(({ lastInfo }) => lastInfo.status)).toEqual(['removing'])
       const env = await fp.create({ name: 'other' })
       expect((await env.exec('echo works')).stdout).toBe('works\n')
       await env.remove()
       await expect((await fp.get('stuck')).remove()).rejects.toBeInstanceOf(BackendError)
     } finally {
-      execFileSync('chattr', ['-i', join(upper, 'immovable')])
+      execFileSync('chattr', ['-i', immovable])
     }
     await using fp = await home.open()
     await (await fp.get('stuck')).remove()
     await expectNothing(home)
   })
 
-  test('and whose recovery is killed too is completed by the next', async () => {
+  test('and whose recovery is killed too is completed by the next process', async () => {
     expect((await runProgram(home, ['create', 'victim', 'nat'])).stderr).toBe('')
     const first = { FORKPOINT_KILL_AT: 'remove:recorded' }
     const second = { FORKPOINT_KILL_AT: 'remove:processes' }

@@ -1,5 +1,5 @@
 // SIGKILL while a branch is being prepared, or begins to run: the next process finds the environment
-// and its snapshot whole, and nothing of what was prepared.
+// and its snapshot complete, and none of the spares.
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Environment } from '../../src/index.ts'
 import { killWalks } from '../support/kill-walks.ts'
@@ -34,8 +34,8 @@ describe('a process that prepares branches and is killed', () => {
     expect(await fp.spares()).toEqual([])
     await expectTidy(home, fp)
     const env = await fp.get('victim')
-    expect(env.status).toBe('running')
-    // Until the restore is committed, the environment goes on as it was.
+    expect((await env.info()).status).toBe('running')
+    // Until the restore is committed, the environment continues as it was.
     const states = point === 'spare:running' ? ['later alive'] : ['early alive', 'later alive']
     expect(states).toContain(await stateOf(env))
     const [taken] = await fp.snapshots()

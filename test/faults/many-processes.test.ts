@@ -17,7 +17,7 @@ describe('several Forkpoint processes on one store', () => {
     await expectNothing(home)
   })
 
-  test('may be opened and asked for a listing all the while', async () => {
+  test('can be opened and listed at the same time', async () => {
     const churn = runProgram(home, ['churn', 'busy', '10'])
     let isOver = false
     void churn.then(() => {

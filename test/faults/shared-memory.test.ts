@@ -1,12 +1,14 @@
-// Memory that snapshots and environments have in common, when things go wrong: a kill at each step,
+// Memory that snapshots and environments share, when things go wrong: a kill at each step,
 // a full disk, damage, and the removal of what others still use.
-import { readdirSync, rmSync, statfsSync, statSync, truncateSync } from 'node:fs'
+import { readdirSync, rmSync, statSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { placesOf } from '../../src/backends/native/places.ts'
 import type { Environment, Snapshot } from '../../src/index.ts'
 import { ResourceError } from '../../src/index.ts'
 import { failureOf } from '../support/failure-of.ts'
+import { fillVolume } from '../support/fill-volume.ts'
+import { killWalks } from '../support/kill-walks.ts'
 import { runProgram } from '../support/run-program.ts'
 import { TestHome } from '../support/test-home.ts'
 import { expectTidy } from '../support/tidiness.ts'
@@ -35,48 +37,46 @@ function pagesOf({ id }: Snapshot): string[] {
 }
 
 describe('a snapshot that is killed', () => {
-  test.each(['snapshot:frozen', 'snapshot:shared', 'snapshot:dumped', 'snapshot:sealed'])(
-    'at %s leaves memory and its pages as they were',
-    async (point) => {
-      await using fp = await home.open({ 'spares.count': 0 })
-      const env = await fp.create({ name: 'victim' })
-      await start(env)
-      // The first time it has memory of its own, the second time mapped pages.
-      for (const round of ['own', 'mapped']) {
-        const before = await digest(env)
-        const ended = await runProgram(home, ['snapshot', 'victim'], { FORKPOINT_KILL_AT: point })
-        expect(ended, `${point} was never reached: ${ended.stderr}`).toMatchObject({
-          signal: 'SIGKILL',
-        })
-        await using again = await home.open({ 'spares.count': 0 })
-        await expectTidy(home, again)
-        expect(await digest(await again.get('victim')), round).toBe(before)
-        await (await again.get('victim')).snapshot()
-        env.refresh()
-        expect(await digest(env), round).toBe(before)
-        await program.ask(env, 'change 2')
-      }
-    },
-  )
+  const unneeded = ['snapshot:begun', 'snapshot:named', 'snapshot:committed']
+  test.each(
+    killWalks.snapshot.filter(
+      (point) => point.startsWith('snapshot:') && !unneeded.includes(point),
+    ),
+  )('at %s leaves memory and its pages as they were', async (point) => {
+    await using fp = await home.open({ 'spares.count': 0 })
+    const env = await fp.create({ name: 'victim' })
+    await start(env)
+    // The first time it has memory of its own, the second time mapped pages.
+    for (const round of ['own', 'mapped']) {
+      const before = await digest(env)
+      const ended = await runProgram(home, ['snapshot', 'victim'], { FORKPOINT_KILL_AT: point })
+      expect(ended, `${point} was never reached: ${ended.stderr}`).toMatchObject({
+        signal: 'SIGKILL',
+      })
+      await using again = await home.open({ 'spares.count': 0 })
+      await expectTidy(home, again)
+      expect(await digest(await again.get('victim')), round).toBe(before)
+      const victim = await again.get('victim')
+      await victim.restore(await victim.snapshot())
+      expect(await digest(env), round).toBe(before)
+      await program.ask(env, 'change 2')
+    }
+  })
 })
 
-test('at whatever step of sharing the disk is full, the environment goes on', async () => {
+test('at whatever step of sharing the disk is full, the environment continues', async () => {
   await using small = new TestHome('full-pages')
   await using fp = await small.open({ 'volume.size': '400m', 'spares.count': 0 })
-  const free = () => {
-    const { bavail, bsize } = statfsSync(placesOf(small.path).data)
-    return bavail * bsize
-  }
+  const { data } = placesOf(small.path)
   const env = await fp.create()
-  const filler = await fp.create()
   await start(env)
   const before = await digest(env)
   const needed = 43 * mib
   let [failed, succeeded] = [0, 0]
   for (let left = needed - mib; succeeded < 1; left += mib / 4) {
-    await filler.exec(`fallocate -l ${free() - left} /root/big`)
+    const filling = fillVolume(data, left)
     const failure = await failureOf(env.snapshot())
-    await filler.exec('rm -f /root/big')
+    filling[Symbol.dispose]()
     if (failure === null) succeeded += 1
     else {
       failed += 1
@@ -100,22 +100,25 @@ describe('pages that are damaged', () => {
       },
     ],
   ]
-  test.each(damages)('when they %s, the snapshot is refused in words', async (_what, damage) => {
-    await using fp = await home.open({ 'spares.count': 0 })
-    const env = await fp.create({ memory: 'auto' })
-    await start(env)
-    const snapshot = await env.snapshot({ durable: true })
-    const kept = await fp.create()
-    await env.remove()
-    const [path = ''] = pagesOf(snapshot)
-    damage(path)
-    await expect(snapshot.fork(1)).rejects.toThrow(/the snapshot is damaged: pages\//)
-    await expectTidy(home, fp)
-    await kept.remove()
-  })
+  test.each(damages)(
+    'when they %s, the snapshot is refused with a clear error',
+    async (_what, damage) => {
+      await using fp = await home.open({ 'spares.count': 0 })
+      const env = await fp.create({ memory: 'auto' })
+      await start(env)
+      const snapshot = await env.snapshot({ durable: true })
+      const kept = await fp.create()
+      await env.remove()
+      const [path = ''] = pagesOf(snapshot)
+      damage(path)
+      await expect(snapshot.fork(1)).rejects.toThrow(/the snapshot is damaged: pages\//)
+      await expectTidy(home, fp)
+      await kept.remove()
+    },
+  )
 })
 
-test('memory stays as long as one snapshot has it, and goes with the last', async () => {
+test('memory stays as long as one snapshot uses it, and is removed with the last', async () => {
   await using fp = await home.open({ 'spares.count': 0 })
   const env = await fp.create()
   await start(env)
@@ -132,7 +135,7 @@ test('memory stays as long as one snapshot has it, and goes with the last', asyn
     if (!found) throw new Error('no such snapshot')
     return { ...found, total: totals.snapshotBytes }
   }
-  // The memory of the first is nobody's alone while the others map it.
+  // The memory of the first is not unique while the others map it.
   const before = await usage(base)
   expect(before.ownBytes).toBeGreaterThan(40 * mib)
   expect(before.uniqueBytes).toBeLessThan(5 * mib)
@@ -154,8 +157,8 @@ test('memory stays as long as one snapshot has it, and goes with the last', asyn
   expect((await usage(base)).uniqueBytes).toBeGreaterThan(40 * mib)
 })
 
-describe('memory that is gathered', () => {
-  /** An environment whose memory lies in files of three snapshots, which are returned. */
+describe('memory that is made its own', () => {
+  /** An environment whose memory is in files of three snapshots, which are returned. */
   async function scatter(env: Environment): Promise<{ snapshot: Snapshot; digest: string }[]> {
     await start(env)
     const taken: { snapshot: Snapshot; digest: string }[] = []
@@ -163,12 +166,15 @@ describe('memory that is gathered', () => {
       // Enough to be worth a file.
       if (seed > 0) await program.ask(env, `shift ${seed}`)
       const now = await digest(env)
-      taken.push({ snapshot: await env.snapshot({ durable: true }), digest: now })
+      const snapshot = await env.snapshot({ durable: true })
+      taken.push({ snapshot, digest: now })
+      // From here on, its memory is that of the snapshot.
+      await env.restore(snapshot)
     }
     return taken
   }
 
-  test('is the same, and no longer needs that of other snapshots', async () => {
+  test('is the same, and no longer needs the pages of other snapshots', async () => {
     await using fp = await home.open({ 'spares.count': 0 })
     const env = await fp.create({ name: 'scattered' })
     const taken = await scatter(env)
@@ -182,7 +188,7 @@ describe('memory that is gathered', () => {
     const used = snapshots.find(({ id }) => id === last.snapshot.id)
     expect(used?.uniqueBytes).toBeGreaterThan(40 * mib)
     expect(used?.imagesBytes).toBe(memoryBytes)
-    // What runs goes on from what it has mapped, also to its next snapshot.
+    // Running processes keep what they have mapped, also in the next snapshot.
     for (const branch of [env, fork]) {
       if (!branch) throw new Error('no fork')
       expect(await digest(branch)).toBe(last.digest)
@@ -198,7 +204,7 @@ describe('memory that is gathered', () => {
       await env.restore(snapshot)
       expect(await digest(env)).toBe(expected)
     }
-    // Again there is nothing to do, and what is made from it is shared.
+    // Doing it again does nothing, and forks share the memory.
     expect((await last.snapshot.compact()).memoryBytes).toBe(0)
     const [again] = await last.snapshot.fork(1)
     if (!again) throw new Error('no fork')
@@ -206,14 +212,13 @@ describe('memory that is gathered', () => {
     expect(memory.privateBytes).toBeLessThan(10 * mib)
   })
 
-  test('gives back what it has taken when the disk is full', async () => {
-    await using small = new TestHome('full-gathering')
+  test('frees what it has taken if the disk is full', async () => {
+    await using small = new TestHome('full-owning')
     await using fp = await small.open({ 'volume.size': '400m', 'spares.count': 0 })
     const last = (await scatter(await fp.create())).at(-1)
     if (!last) throw new Error('no snapshot')
     const { data, snapshot } = placesOf(small.path)
-    const { bavail, bsize } = statfsSync(data)
-    await (await fp.create()).exec(`fallocate -l ${bavail * bsize - 8 * mib} /root/big`)
+    using _filling = fillVolume(data, 8 * mib)
     const before = readdirSync(snapshot(last.snapshot.id))
     await expect(last.snapshot.compact()).rejects.toBeInstanceOf(ResourceError)
     expect(readdirSync(snapshot(last.snapshot.id))).toEqual(before)
@@ -221,14 +226,14 @@ describe('memory that is gathered', () => {
     expect(fork && (await digest(fork))).toBe(last.digest)
   })
 
-  test('is whole after a kill at the moment of exchange', async () => {
+  test('is complete after a kill at the moment of the switch', async () => {
     await using fp = await home.open({ 'spares.count': 0 })
     const env = await fp.create({ name: 'scattered' })
     const last = (await scatter(env)).at(-1)
     if (!last) throw new Error('no snapshot')
     const dir = placesOf(home.path).snapshot(last.snapshot.id)
     const ended = await runProgram(home, ['compact', last.snapshot.id], {
-      FORKPOINT_KILL_AT: 'squash:gathered',
+      FORKPOINT_KILL_AT: 'squash:owned',
     })
     expect(ended.signal, ended.stderr).toBe('SIGKILL')
     expect(readdirSync(dir)).toContain('images')
@@ -236,7 +241,6 @@ describe('memory that is gathered', () => {
     // The old ones are gone.
     expect(readdirSync(dir).toSorted()).toEqual(['2', 'current'])
     await (await again.get('scattered')).restore(last.snapshot.id)
-    env.refresh()
     expect(await digest(env)).toBe(last.digest)
   })
 })

@@ -1,14 +1,18 @@
-// An agent that says hello and answers pings, but does nothing, and operations that are stuck with an
-// environment: everything ends by the host's own clock, one signal is enough, and `rm` always works.
+// An agent that says hello and answers pings, but does nothing else, and operations that are stuck with an
+// environment: the host's own clock ends everything, one signal is enough, and `rm` always works.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, afterEach, expect, test } from 'vitest'
+import { afterAll, afterEach, expect, test, vi } from 'vitest'
 import { type Environment, TimeoutError } from '../../src/index.ts'
+import { patience } from '../../src/model/values/patience.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { CliHome, finished } from '../e2e/cli/cli-home.ts'
 import { muteAgent } from '../support/muted-agent.ts'
 import { patiently } from '../support/patiently.ts'
 import { expectNothing } from '../support/remains.ts'
 import { ended, startProgram } from '../support/run-program.ts'
+
+// What never comes is awaited for less long, here and in the commands.
+vi.stubEnv('FORKPOINT_SECOND_MS', '200')
 
 const cli = new CliHome()
 const { home } = cli
@@ -31,7 +35,7 @@ function holderOf(env: Environment): string | undefined {
   return store.leases.holder(`env:${env.id}`)?.what
 }
 
-test('whatever is asked of an agent that does nothing ends in time, and rm works', async () => {
+test('every request to an agent that does nothing ends in time, and rm works', async () => {
   const env = await muted('mute')
   await expect(env.snapshot()).rejects.toThrow(TimeoutError)
   await Promise.all([
@@ -50,7 +54,7 @@ test.each([
   await muted('deaf')
   const child = cli.start([...args])
   const done = finished(child)
-  // Wherever it is by then: starting, asking or waiting.
+  // Whatever it is doing at that moment: starting, asking or waiting.
   await sleep(1500)
   child.kill(signal)
   expect(await done).toMatchObject({ exitCode })
@@ -62,11 +66,11 @@ test('rm takes an environment from an operation that is stuck', async () => {
   const lease = await store.leases.acquire(`env:${env.id}`, 'snapshot')
   await env.remove()
   expect(lease.isHeld()).toBe(false)
-  expect(() => lease.requireHeld()).toThrow(/was taken away/)
+  expect(() => lease.requireHeld()).toThrow(/was taken over/)
   expect(await fp.list()).toEqual([])
 })
 
-test('a snapshot whose environment was removed meanwhile says so and leaves nothing', async () => {
+test('a snapshot whose environment was removed in the meantime says so and leaves nothing behind', async () => {
   const env = await muted('stopped')
   const child = startProgram(home, ['snapshot', 'stopped'])
   const outcome = ended(child)
@@ -88,8 +92,8 @@ test('a paused environment keeps its connections for as long as it is paused', a
   const running = env.exec('sleep 1; echo awake')
   await expect.poll(async () => (await env.commands()).length, patiently).toBe(1)
   await env.pause()
-  // Longer than a request may take, by a little.
-  await sleep(33_000)
+  // A little longer than a request may take.
+  await sleep(patience(33))
   await env.resume()
   expect((await running).stdout).toBe('awake\n')
 })

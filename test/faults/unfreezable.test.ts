@@ -2,14 +2,19 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { isFrozen } from '../../src/backends/native/cell/freezer.ts'
+import { BackendError } from '../../src/index.ts'
 import { cgroupsOf, statusField } from '../support/cell-processes.ts'
+import { failureOf } from '../support/failure-of.ts'
 import { patiently } from '../support/patiently.ts'
 import { TemporaryDirectory } from '../support/temporary-directory.ts'
 import { TestHome } from '../support/test-home.ts'
 
-/** A file system that holds up whoever writes to it, uninterruptibly, until it is disposed. */
+// Nobody has to wait so long for what never comes.
+vi.stubEnv('FORKPOINT_SECOND_MS', '500')
+
+/** A file system that blocks whoever writes to it, uninterruptibly, until it is disposed of. */
 class StuckVolume implements AsyncDisposable {
   readonly #dir = new TemporaryDirectory()
   readonly #mount = this.#dir.file('mount')
@@ -43,14 +48,38 @@ class StuckVolume implements AsyncDisposable {
   }
 }
 
-test('an environment that cannot be frozen runs on', async () => {
+/** The longest time that it was held, in seconds. */
+const watchInside = `python3 -c '
+import time
+last, longest = time.monotonic(), 0
+while True:
+    time.sleep(0.01)
+    now = time.monotonic()
+    if now - last > longest:
+        longest = now - last
+        with open("/root/longest", "w") as file: file.write(str(longest))
+    last = now
+' & sleep 0.3`
+
+test('an environment that cannot be frozen keeps running', async () => {
   await using home = new TestHome('unfreezable', { 'spares.count': 0 })
   const fp = await home.open()
   const env = await fp.create()
   await using stuck = new StuckVolume()
   const cgroups = cgroupsOf(home, env)
   await stuck.write(cgroups[0] ?? '')
-  await expect(env.pause()).rejects.toMatchObject({ code: 'backend_failed' })
-  expect(isFrozen(cgroups)).toBe(false)
+  await env.exec(watchInside)
+  for (const call of [
+    () => env.pause(),
+    () => env.snapshot(),
+    () => env.snapshot({ mode: 'filesystem' }),
+  ]) {
+    const failure = await failureOf(call())
+    expect(failure).toBeInstanceOf(BackendError)
+    expect(String(failure)).toContain('"touch ')
+    expect(isFrozen(cgroups)).toBe(false)
+  }
   expect((await env.exec('echo runs')).stdout).toBe('runs\n')
+  // One that waits for all of it would hold everything for 5 s; a busy machine delays the observer, too.
+  expect(Number((await env.exec('cat /root/longest')).stdout)).toBeLessThan(4)
 })

@@ -1,4 +1,4 @@
-// What an agent can make the host hold in memory, measured in a process that asks it.
+// How much memory an agent can make the host use, measured in a separate process.
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
@@ -31,7 +31,7 @@ async function measured(
   return JSON.parse(stdout)
 }
 
-/** Sends at the pace of the reader, until there is none. */
+/** Sends at the pace of the reader, as long as there is one. */
 async function send({ socket }: FakeSide, bytes: Buffer): Promise<void> {
   if (socket.destroyed || socket.write(bytes)) return
   using over = new DisposableStack()
@@ -43,9 +43,12 @@ async function send({ socket }: FakeSide, bytes: Buffer): Promise<void> {
   await Promise.race([drained, closed])
 }
 
-/** What fills a chunk of the socket and is then thrown away. */
+/** Fills a chunk of the socket, and is then discarded. */
 const padding = encodeFrame({
-  ...{ type: FrameType.pong, channel: 0, stream: 0, payload: Buffer.alloc(65_000) },
+  type: FrameType.pong,
+  channel: 0,
+  stream: 0,
+  payload: Buffer.alloc(65_000),
 })
 
 function data(stream: number, payload: Buffer): Buffer {
@@ -89,7 +92,7 @@ test.each([
   expect(mib).toBeLessThan(mostMiB)
 })
 
-test('a byte of output does not keep the chunk that it came in', async () => {
+test('a byte of output does not keep its whole chunk in memory', async () => {
   const { outcome, mib } = await measured('exec', async (agent, stream) => {
     agent.event(stream, { pid: 1 })
     for (let i = 0; i < 10_000 && !agent.socket.destroyed; i += 1) {
@@ -101,7 +104,7 @@ test('a byte of output does not keep the chunk that it came in', async () => {
   expect(mib).toBeLessThan(mostMiB)
 })
 
-test('content that waits for its reader does not keep the chunks that it came in', async () => {
+test('content that waits for its reader does not keep whole chunks in memory', async () => {
   const { outcome, mib } = await measured('content', async (agent, stream) => {
     for (let i = 0; i < 10_000 && !agent.socket.destroyed; i += 1) {
       const payload = Buffer.alloc(9, 'x')

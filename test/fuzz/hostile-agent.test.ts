@@ -1,4 +1,4 @@
-// A hostile agent against the real client of the host, in a process of its own: whatever frames it
+// A hostile agent against the real client of the host, in a separate process: whatever frames it
 // sends, that process does not crash, hang, grow or write outside its directory.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -14,9 +14,9 @@ import { fuzzFirstRound, fuzzMs, fuzzSeed, howToRepeat, type Random, randomOf } 
 
 const program = fileURLToPath(new URL('programs/attacked-host.ts', import.meta.url))
 const runMs = fuzzMs(2 / 3)
-/** A round has its own limits; beyond this one of them does not hold. */
+/** A round has its own limits; if it takes longer than this, one of them does not work. */
 const mostMsPerRound = 60_000
-/** Above what the process has after its first rounds; one round may hold some windows and a screen. */
+/** How much the process may grow after its first rounds; one round may hold some windows and a screen. */
 const mostGrowthBytes = 300 * 1024 * 1024
 
 interface Line {

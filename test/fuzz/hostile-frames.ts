@@ -1,4 +1,4 @@
-// Frames of an agent that is out to harm its host: answers that could be true, then changed.
+// Frames of an agent that wants to harm its host: plausible answers, then changed.
 import { encodeFields, type Fields } from '../../src/agent/wire/fields.ts'
 import { encodeFrame, type Frame } from '../../src/agent/wire/frames.ts'
 import { encodeRecord } from '../../src/agent/wire/records.ts'
@@ -6,8 +6,21 @@ import { FrameType } from '../../src/agent/wire/wire.ts'
 import type { Random } from './random.ts'
 
 const names = [
-  ...['a', 'b', 'file', 'link', '..', '.', '', 'a/b', '../../../outside/secret', 'x'.repeat(300)],
-  ...['.forkpoint-apply-1', '\u001b]52;c;eA==\u0007', 'ü', '\udc80\udcff', 'outside'],
+  'a',
+  'b',
+  'file',
+  'link',
+  '..',
+  '.',
+  '',
+  'a/b',
+  '../../../outside/secret',
+  'x'.repeat(300),
+  '.forkpoint-apply-1',
+  '\u001b]52;c;eA==\u0007',
+  'ü',
+  '\udc80\udcff',
+  'outside',
 ]
 const numbers = [0, 1, 2, 3, -1, 7, 420, 4096, 65_536, 2 ** 31, 2 ** 40, -(2 ** 40), 2 ** 53 - 1]
 const replays = [
@@ -20,24 +33,56 @@ const replays = [
 function someFields(random: Random): Fields {
   const number = () => random.pick(numbers)
   const all: Fields = {
-    ...{ type: random.pick([1, 2, 3, 4, 9]), mode: number(), size: number(), blocks: number() },
-    ...{ mtimeNs: BigInt(number()), uid: number(), gid: number(), nlink: number() },
-    ...{ name: random.pick(names), target: random.pick(names), path: random.pick(names) },
-    ...{ pid: number(), exitCode: number(), durationUs: number(), running: random.int(2) },
-    ...{ cols: number(), rows: number(), replayBytes: number(), stdoutOffset: number() },
-    ...{ id: 'c-1', shell: 'main', command: 'x'.repeat(random.int(5000)), event: random.int(9) },
-    ...{ errno: random.int(140), message: random.pick(names), version: 1, rssBytes: number() },
-    ...{ openFds: 1, commands: 1, connections: 1, signal: random.int(70), argv: ['a', 'b'] },
+    type: random.pick([1, 2, 3, 4, 9]),
+    mode: number(),
+    size: number(),
+    blocks: number(),
+    mtimeNs: BigInt(number()),
+    uid: number(),
+    gid: number(),
+    nlink: number(),
+    name: random.pick(names),
+    target: random.pick(names),
+    path: random.pick(names),
+    pid: number(),
+    exitCode: number(),
+    durationUs: number(),
+    running: random.int(2),
+    cols: number(),
+    rows: number(),
+    replayBytes: number(),
+    stdoutOffset: number(),
+    id: 'c-1',
+    shell: 'main',
+    command: 'x'.repeat(random.int(5000)),
+    event: random.int(9),
+    errno: random.int(140),
+    message: random.pick(names),
+    version: 1,
+    rssBytes: number(),
+    openFds: 1,
+    commands: 1,
+    connections: 1,
+    signal: random.int(70),
+    argv: ['a', 'b'],
   }
   const kept = Object.entries(all).filter(() => random.chance(0.85))
   return Object.fromEntries(kept) as Fields
 }
 
-/** A file's or directory's facts, all of them right. */
+/** Attributes of a file or directory, all of them correct. */
 function trueFacts(random: Random): Fields {
   return {
-    ...{ type: random.pick([1, 1, 2, 3]), mode: 420, size: 10, blocks: 8, mtimeNs: 1n },
-    ...{ uid: 0, gid: 0, nlink: 1, target: random.pick(names), name: random.pick(names) },
+    type: random.pick([1, 1, 2, 3]),
+    mode: 420,
+    size: 10,
+    blocks: 8,
+    mtimeNs: 1n,
+    uid: 0,
+    gid: 0,
+    nlink: 1,
+    target: random.pick(names),
+    name: random.pick(names),
   }
 }
 
@@ -122,11 +167,15 @@ export function answer(random: Random, stream: number): Buffer[] {
   })
 }
 
-/** The end of an operation, most often: without it every round would last as long as patience does. */
+/** Usually the end of an operation: without it, every round would last until the timeout. */
 export function ending(random: Random, stream: number): Buffer[] {
   if (random.chance(0.1)) return []
   const good = {
-    ...{ exitCode: 0, durationUs: 1, size: 10, mode: 420, mtimeNs: 1n },
+    exitCode: 0,
+    durationUs: 1,
+    size: 10,
+    mode: 420,
+    mtimeNs: 1n,
     ...trueFacts(random),
   }
   const payload = encodeFields(random.chance(0.8) ? good : someFields(random))

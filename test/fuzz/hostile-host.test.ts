@@ -17,14 +17,15 @@ const native = join(import.meta.dirname, '../../native')
 const runMs = fuzzMs(1 / 3)
 const framesPerRound = 60
 
-/** Why there is no such build, null if there is one at `path`. */
+/** Why there is no such build; null if there is one at `path`. */
 function buildSanitized(path: string): string | null {
-  const sources = globSync('agent/**/*.c', { cwd: native })
+  const sources = [...globSync('agent/**/*.c', { cwd: native }), 'shared/error.c']
   const includes = ['.', 'agent', ...globSync('agent/*/', { cwd: native })].map((dir) => `-I${dir}`)
   const flags = ['-std=gnu17', '-g', '-O1', ...includes, '-fno-sanitize-recover=all']
   const sanitizers = '-fsanitize=address,undefined'
   const built = spawnSync('cc', [...flags, sanitizers, ...sources, '-o', path], {
-    ...{ cwd: native, encoding: 'utf8' },
+    cwd: native,
+    encoding: 'utf8',
   })
   return built.status === 0 ? null : `no sanitizers: ${built.stderr.split('\n')[0]}`
 }
@@ -36,7 +37,7 @@ async function send(socket: Socket, random: Random, directory: string): Promise<
     socket.write(random.chance(0.02) ? mutated(random, frame) : frame)
     if (random.chance(0.2)) await sleep(1)
   }
-  // Some read what comes, and some hang up with the answers on their way.
+  // Some read the answers, and some hang up before they arrive.
   if (random.chance(0.5)) await sleep(5)
   socket.destroy()
 }

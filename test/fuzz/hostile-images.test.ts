@@ -27,7 +27,7 @@ afterAll(async () => {
   files[Symbol.dispose]()
 })
 
-/** Starts what has names of every kind open, with links to the host beside them. */
+/** Starts a program that has names of every kind open, next to links to the host. */
 async function prepare(env: Environment, targets: Targets): Promise<void> {
   await env.files.write('/tmp/holder.py', holder)
   const [target = ''] = targets.host
@@ -101,7 +101,7 @@ test('names in images reach no file of the host', { timeout: fuzzMs(1) + 240_000
   }
   for (const [name, bytes] of original) writeFileSync(join(images, name), bytes)
   await writeManifest(place)
-  // The snapshot itself is as good as it was: what was refused was so for its names.
+  // The snapshot itself still works: the others were refused because of their names.
   const [fork] = await snapshot.fork(1)
   expect((await fork?.exec('echo alive'))?.stdout).toBe('alive\n')
   console.log(

@@ -1,4 +1,4 @@
-// Names that a sandbox could wish to find in CRIU's images, put in the place of those that are there.
+// Names that hostile code would like to have in CRIU's images, instead of the real ones.
 import {
   fhEntry,
   fileEntry,
@@ -6,12 +6,12 @@ import {
   inotifyWdEntry,
   regFileEntry,
   unixSkEntry,
-} from '../../src/criu/images/criu-messages.ts'
-import { decodeImage, encodeImage } from '../../src/criu/images/image-file.ts'
-import { change, read, schema } from '../../src/criu/images/schema.ts'
+} from '../../src/criu/images/format/criu-messages.ts'
+import { decodeImage, encodeImage } from '../../src/criu/images/format/image-file.ts'
+import { change, read, schema } from '../../src/criu/images/format/schema.ts'
 import type { Random } from './random.ts'
 
-/** The names of a mount; what is mounted, and how, is not a sandbox's choice. */
+/** The names of a mount; code inside does not choose what is mounted, or how. */
 const namedMount = schema({ root: [6, 'name'], mountpoint: [7, 'name'], source: [8, 'name'] })
 
 /** `targets` are paths of the host, and links inside that lead to them. */
@@ -47,7 +47,7 @@ export function hostileName(random: Random, { host, links }: Targets, before: st
 
 type Rename = (before: string) => string
 
-/** files.img with some of its names exchanged. */
+/** files.img with some of its names replaced. */
 export function renameInFiles(files: Buffer, rename: Rename): Buffer {
   return renamed(files, (entry) => {
     const { reg, usk, ify } = read(fileEntry, entry)
@@ -66,7 +66,8 @@ function renamedSocket(usk: Uint8Array, rename: Rename): Uint8Array {
   if (name === '' || name.startsWith('\0')) return usk
   const given = rename(name).slice(0, 107)
   return change(unixSkEntry, usk, {
-    ...{ name: `${given}\0`, nameDir: nameDir === undefined ? undefined : rename(nameDir) },
+    name: `${given}\0`,
+    nameDir: nameDir === undefined ? undefined : rename(nameDir),
   })
 }
 
@@ -79,7 +80,7 @@ function renamedWatches(ify: Uint8Array, rename: Rename): Uint8Array {
   return change(inotifyFileEntry, ify, { wd })
 }
 
-/** mountpoints-ID.img with some of its names exchanged. */
+/** mountpoints-ID.img with some of its names replaced. */
 export function renameInMounts(mountpoints: Buffer, rename: Rename): Buffer {
   return renamed(mountpoints, (entry) => {
     const { root, mountpoint, source } = read(namedMount, entry)

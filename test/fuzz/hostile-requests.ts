@@ -1,4 +1,4 @@
-// Frames of a host that is out of order: requests that could be meant, then changed.
+// Frames of a broken host: plausible requests, then changed.
 import { encodeFields, type Fields } from '../../src/agent/wire/fields.ts'
 import { encodeFrame, type Frame } from '../../src/agent/wire/frames.ts'
 import { FrameType, Op } from '../../src/agent/wire/wire.ts'
@@ -8,19 +8,42 @@ const ids = ['c-1', 'c-2', 'c-3', '', 'x'.repeat(70), '../x']
 const commands = ['true', 'echo x; echo y >&2', 'cat', 'exit 3', 'sleep 0.1', '(', 'kill -9 $$']
 const ops = Object.values(Op).filter((op) => op !== Op.quiesce)
 
-/** Paths are of the test's own directory: the agent is root, if of a throw-away copy. */
+/** Paths are in the test's own directory: the agent is root, even if in a throw-away copy. */
 function request(random: Random, directory: string): Fields {
   const path = () => `${directory}/${random.pick(['a', 'b', 'c', 'a/b', 'a/b/c', '..', ''])}`
   const number = () => random.pick([0, 1, -1, 80, 4096, 2 ** 31, 2 ** 40, -(2 ** 50)])
   const all: Fields = {
-    ...{ op: random.pick(ops), id: random.pick(ids), modeExec: random.int(3) },
-    ...{ command: random.pick(commands), argv: ['/bin/echo', 'x'], shell: random.pick(ids) },
-    ...{ cwd: path(), env: [random.pick(['A=b', 'A', '=', 'A=1'])], user: random.pick(['0', 'x']) },
-    ...{ timeoutMs: number(), graceMs: number(), stdin: random.int(2), signal: random.int(70) },
-    ...{ path: path(), target: path(), mode: number(), size: number(), offset: number() },
-    ...{ mtimeNs: BigInt(number()), uid: number(), gid: number(), flags: random.int(8) },
-    ...{ name: random.pick(ids), cols: number(), rows: number(), host: '127.0.0.1', port: 1 },
-    ...{ stdoutOffset: number(), stderrOffset: number(), hostname: 'h', machineId: 'm' },
+    op: random.pick(ops),
+    id: random.pick(ids),
+    modeExec: random.int(3),
+    command: random.pick(commands),
+    argv: ['/bin/echo', 'x'],
+    shell: random.pick(ids),
+    cwd: path(),
+    env: [random.pick(['A=b', 'A', '=', 'A=1'])],
+    user: random.pick(['0', 'x']),
+    timeoutMs: number(),
+    graceMs: number(),
+    stdin: random.int(2),
+    signal: random.int(70),
+    path: path(),
+    target: path(),
+    mode: number(),
+    size: number(),
+    offset: number(),
+    mtimeNs: BigInt(number()),
+    uid: number(),
+    gid: number(),
+    flags: random.int(8),
+    name: random.pick(ids),
+    cols: number(),
+    rows: number(),
+    host: '127.0.0.1',
+    port: 1,
+    stdoutOffset: number(),
+    stderrOffset: number(),
+    hostname: 'h',
+    machineId: 'm',
   }
   const kept = Object.entries(all).filter(([name]) => name === 'op' || random.chance(0.7))
   return Object.fromEntries(kept) as Fields
@@ -32,7 +55,7 @@ function credit(random: Random): Buffer {
   return bytes
 }
 
-/** One frame of a host; streams are few, so that frames meet those that are open. */
+/** One frame of a host; there are few streams, so that frames often hit open ones. */
 export function hostFrame(random: Random, directory: string): Frame {
   const stream = random.int(12)
   const fields = encodeFields(request(random, directory))

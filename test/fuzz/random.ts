@@ -37,10 +37,10 @@ export class Random {
   }
 }
 
-/** How long all fuzzers of frames together take; `npm run test:soak` has more. */
+/** How long all frame fuzzers take together; longer with `npm run test:soak`. */
 const totalSeconds = Number(process.env.FORKPOINT_FUZZ_SECONDS ?? 30)
 
-/** The run's seed: given to repeat one, else a new one. */
+/** The run's seed: a given one to repeat a run, otherwise a new one. */
 export const fuzzSeed = Number(
   process.env.FORKPOINT_FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 31),
 )
@@ -51,12 +51,12 @@ export function fuzzMs(share: number): number {
   return totalSeconds * 1000 * share
 }
 
-/** What a round of the run is made from. */
+/** The seed of one round. */
 export function randomOf(round: number): Random {
   return new Random(Math.imul(fuzzSeed, 2_654_435_761) ^ Math.imul(round + 1, 40_503))
 }
 
-/** What to type to see a failure again. */
+/** The command that repeats a failure. */
 export function howToRepeat(round: number): string {
   return `FORKPOINT_FUZZ_SEED=${fuzzSeed} FORKPOINT_FUZZ_ROUND=${round}`
 }

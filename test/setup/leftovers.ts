@@ -49,7 +49,7 @@ export function describeLeftover(leftover: Leftover): string {
   }
 }
 
-/** Removes in the order given (processes hold the rest); returns what would not go. */
+/** Removes them in the given order (processes hold the rest); returns what could not be removed. */
 export async function removeLeftovers(leftovers: Leftover[]): Promise<string[]> {
   const stuck: string[] = []
   for (const leftover of leftovers) {
@@ -90,7 +90,7 @@ async function remove(leftover: Leftover): Promise<void> {
     case 'cgroup':
       return removeCgroup(leftover.path)
     case 'network interface':
-      // The far end goes with the near one, and with its namespace.
+      // The far end disappears with the near one, and with its namespace.
       if (listInterfaces().includes(leftover.name))
         execFileSync('ip', ['link', 'delete', leftover.name], { stdio: 'pipe' })
   }
@@ -110,12 +110,12 @@ async function waitUntil(done: () => boolean): Promise<void> {
     if (done()) return
     await sleep(10)
   }
-  throw new Error('still there after 2 s')
+  throw new Error('still exists after 2 s')
 }
 
 /**
- * Processes that name the home, and those in a cell's cgroup. Mounts tell nothing: they
- * propagate to namespaces of processes that have no part in this.
+ * Processes that name the home, and those in a cell's cgroup. Mounts prove nothing: they
+ * propagate to namespaces of unrelated processes.
  */
 function findProcesses(home: string): Leftover[] {
   const cells = homeKeys(home).map((key) => `/forkpoint/${key}/`)
@@ -137,7 +137,7 @@ function findProcesses(home: string): Leftover[] {
     })
 }
 
-/** The runner and everything above it, down to pid 1: never a leftover. Its children are workers. */
+/** The runner and its ancestors up to pid 1, which are never leftovers. Its children are workers. */
 function ownFamily(): ReadonlySet<number> {
   const family = new Set([0, 1])
   for (let pid = process.pid; pid > 1; pid = parentOf(pid)) family.add(pid)
@@ -148,7 +148,7 @@ function parentOf(pid: number): number {
   return Number(readStatFields(pid)[1] ?? 0)
 }
 
-/** Deepest first, as they have to be unmounted. */
+/** Deepest first, the order in which to unmount them. */
 function findMounts(home: string): Leftover[] {
   return readIfThere('/proc/self/mountinfo')
     .split('\n')
@@ -214,7 +214,7 @@ function readStatFields(pid: number): string[] {
   return readIfThere(`/proc/${pid}/stat`).split(') ').at(-1)?.split(' ') ?? []
 }
 
-/** Processes and cgroups vanish while they are looked at. */
+/** Processes and cgroups may disappear while they are read. */
 function readIfThere(path: string): string {
   try {
     return readFileSync(path, 'utf8')

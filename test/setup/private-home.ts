@@ -1,4 +1,4 @@
-// Every test run gets a Forkpoint home of its own, and must leave nothing of it
+// Every test run gets its own Forkpoint home, and must leave nothing of it
 // behind: no process, mount, loop device, cgroup or network interface.
 import { appendFileSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -16,10 +16,11 @@ const homePrefix = '/var/tmp/forkpoint-test-'
 
 export default async function setup(): Promise<() => Promise<void>> {
   await removeHomesOfKilledRuns()
-  const sharedHome = process.env.FORKPOINT_HOME ?? '/var/lib/forkpoint'
-  process.env.FORKPOINT_RUNTIME ??= `${sharedHome}/runtime`
+  process.env.FORKPOINT_RUNTIME ??= '/var/lib/forkpoint-runtime'
   const home = mkdtempSync(`${homePrefix}${process.pid}-`)
   process.env.FORKPOINT_HOME = home
+  // Hundreds of processes run the same sources: compiling them is most of what each does at first.
+  process.env.NODE_COMPILE_CACHE = join(home, 'compiled')
 
   return async function teardown() {
     const leftovers = await settledLeftovers(home)
@@ -35,7 +36,7 @@ export default async function setup(): Promise<() => Promise<void>> {
   }
 }
 
-/** A run that was killed has cleaned up nothing; its pid is in the name of its home. */
+/** A killed run has not cleaned up; its pid is in the name of its home. */
 async function removeHomesOfKilledRuns(): Promise<void> {
   const parent = dirname(homePrefix)
   for (const name of readdirSync(parent)) {
@@ -48,7 +49,7 @@ async function removeHomesOfKilledRuns(): Promise<void> {
   }
 }
 
-/** Returns what would not go; then the directory stays as well. */
+/** Returns what could not be removed; then the directory stays, too. */
 async function removeHome(home: string, leftovers: Leftover[]): Promise<string[]> {
   const stuck = await removeLeftovers(leftovers)
   if (stuck.length > 0) return stuck
@@ -59,7 +60,7 @@ async function removeHome(home: string, leftovers: Leftover[]): Promise<string[]
 
 const patienceMs = 5_000
 
-/** A keeper ends when it sees the end of the process that it worked for, which takes a moment. */
+/** A spawner ends when it notices that its process has ended, which takes a moment. */
 async function settledLeftovers(home: string): Promise<Leftover[]> {
   for (const deadline = Date.now() + patienceMs; ; await sleep(50)) {
     const leftovers = findLeftovers(home)
@@ -67,7 +68,7 @@ async function settledLeftovers(home: string): Promise<Leftover[]> {
   }
 }
 
-/** Vitest prints a teardown error in passing; scripts/test repeats it at the end. */
+/** Vitest prints a teardown error where it is easily missed; scripts/test repeats it at the end. */
 function noteForClosingLines(report: string[]): void {
   const file = process.env.FORKPOINT_TEST_LEFTOVERS
   if (file !== undefined) appendFileSync(file, `${report.join('\n')}\n`)

@@ -1,19 +1,21 @@
 // The processes of an environment as the host sees them.
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { cgroupDirs } from '../../src/backends/native/cell/cgroup.ts'
+import { type Cgroups, cgroupDirs } from '../../src/backends/native/cell/cgroup.ts'
 import { detectLayout } from '../../src/backends/native/cell/cgroup-layout.ts'
 import type { Environment } from '../../src/index.ts'
 import { environmentPlaces } from './environment-places.ts'
 import type { TestHome } from './test-home.ts'
 
-export function cgroupsOf(home: TestHome, env: Environment): string[] {
+/** Those that it has: not every life needs one in each hierarchy. */
+export function cgroupsOf(home: TestHome, env: Environment): Cgroups {
   const { dir } = environmentPlaces(home.path, env.id)
-  return cgroupDirs(detectLayout(), home.key, `${env.id}-${basename(dir)}`)
+  const [first, ...others] = cgroupDirs(detectLayout(), home.key, `${env.id}-${basename(dir)}`)
+  return [first, ...others.filter((group) => existsSync(group))]
 }
 
 export function hostPids(home: TestHome, env: Environment): number[] {
-  const [dir = ''] = cgroupsOf(home, env)
+  const [dir] = cgroupsOf(home, env)
   const text = readFileSync(join(dir, 'cgroup.procs'), 'utf8')
   return text.split('\n').filter(Boolean).map(Number)
 }

@@ -13,10 +13,17 @@ export async function killCriu(
   process.kill(pid, 'SIGKILL')
 }
 
-/** Kills a process, what CRIU restores if none is given, at a moment at which CRIU traces it. */
+/** Stops the CRIU that works for this process, as if it waited for something that never comes. */
+export async function stopCriu(doing: 'dump' | 'restore', isTime: () => boolean): Promise<void> {
+  const pid = await appeared(doing)
+  while (!isTime()) await sleep(1)
+  process.kill(pid, 'SIGSTOP')
+}
+
+/** Kills a process (by default one that CRIU restores) while CRIU traces it. */
 export async function killTraced(doing: 'dump' | 'restore', given?: number): Promise<void> {
   for (;;) {
-    // One that has just done its work may still be there.
+    // One that has just finished may still exist.
     for (const criu of findCrius(doing)) {
       const pid = given ?? childrenOf(criu)[0]
       if (pid === undefined || !isTracedBy(pid, criu)) continue
@@ -57,7 +64,7 @@ function sizesOf(snapshot: string): number {
   return Math.max(0, ...names.map((name) => statSync(`${snapshot}/images/${name}`).size))
 }
 
-/** Those that workers of this process's keeper run; CRIU says in its arguments what it is doing. */
+/** Those that run in workers of this process's spawners; CRIU's arguments say what it is doing. */
 function findCrius(doing: string): number[] {
   const workers = childrenOf(process.pid).flatMap(childrenOf)
   return workers
@@ -76,6 +83,7 @@ function threadsOf(pid: number): string[] {
   try {
     return readdirSync(`/proc/${pid}/task`)
   } catch {
+    // It has ended.
     return []
   }
 }
@@ -84,6 +92,7 @@ function read(path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch {
+    // Its process has ended.
     return ''
   }
 }

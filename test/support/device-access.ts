@@ -12,7 +12,7 @@ for device in devices:
         print(errno.errorcode[error.errno], device)
 `
 
-/** What root of the host, whom nothing else holds back, is told by the kernel in this cgroup. */
+/** What the kernel answers in this cgroup to the host's root, whom nothing else restricts. */
 export function openInCgroup(cgroup: string, devices: readonly string[]): string[] {
   const { stdout, stderr } = spawnSync('/usr/bin/python3', ['-c', opening, cgroup, ...devices], {
     encoding: 'utf8',
@@ -38,7 +38,7 @@ for id in ids[:struct.unpack_from('I', answer, 24)[0]]:
     print('detached')
 `
 
-/** Takes the programs away that say which devices may be used in a v2 cgroup; says how many. */
+/** Removes the programs that say which devices may be used in a v2 cgroup; returns how many. */
 export function detachDevicePolicy(cgroup: string): number {
   const { stdout, stderr } = spawnSync('/usr/bin/python3', ['-c', detaching, cgroup], {
     encoding: 'utf8',

@@ -17,7 +17,7 @@ export class HeldNamespaces implements Disposable {
     for (const kind of kinds) this.#descriptors.push(openSync(`/proc/${pid}/ns/${kind}`, 'r'))
   }
 
-  /** Those that some process is in. */
+  /** Those that contain a process. */
   inhabited(): string[] {
     const seen = new Set(readdirSync('/proc').filter(isPid).flatMap(namespacesOf))
     return this.names.filter((name) => seen.has(name))
@@ -32,7 +32,7 @@ function isPid(name: string): boolean {
   return /^\d+$/.test(name)
 }
 
-/** None if it ends while it is looked at. */
+/** Empty if it ends while it is read. */
 function namespacesOf(pid: string): string[] {
   try {
     return readdirSync(`/proc/${pid}/ns`).map((kind) => readlinkSync(`/proc/${pid}/ns/${kind}`))

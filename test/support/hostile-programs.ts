@@ -1,6 +1,6 @@
 import { readFileSync, truncateSync, writeFileSync } from 'node:fs'
 
-/** Maps its arguments to run code of them, says so, and waits. */
+/** Maps its arguments as code, says so, and waits. */
 export const mapper = `
   #include <fcntl.h>
   #include <sys/mman.h>
@@ -25,7 +25,7 @@ export function sparseLibrary(path: string, size: number, segments = 1): void {
   bytes.writeBigUInt64LE(64n, 32)
   bytes.writeUInt16LE(56, 54)
   bytes.writeUInt16LE(segments, 56)
-  // A dynamic one, by its name known to be searched for strings.
+  // A dynamic one, with a name that is known to be searched for strings.
   for (let at = 64; at < bytes.length; at += 56) {
     bytes.writeUInt32LE(1, at)
     bytes.writeUInt32LE(4, at + 4)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 
-/** Lies so deep in itself that whoever follows it by calls of a function runs out of stack. */
+/** Nested so deeply that recursion runs out of stack. */
 export function deepValue(): unknown {
   let value: unknown = 1
   for (let i = 0; i < 100_000; i += 1) value = [value]
@@ -30,37 +30,76 @@ const throwing = {
 
 const untold = Object.assign(Object.create(null), {
   toString: () => {
-    throw new TypeError('a value that has no text')
+    throw new TypeError('a value without a text form')
   },
   toJSON: () => {
-    throw new TypeError('a value that has no JSON')
+    throw new TypeError('a value without a JSON form')
   },
 })
 
-/** What nobody means, and programs hand over all the same. */
+/** Values that nobody means, but programs still pass. */
 export const oddValues: readonly unknown[] = [
-  ...[
-    null,
-    true,
-    false,
-    0,
-    -0,
-    -1,
-    0.5,
-    Number.POSITIVE_INFINITY,
-    Number.NEGATIVE_INFINITY,
-    Number.NaN,
-    2 ** 53,
-    2 ** 31,
-    1e308,
-  ],
-  ...['', ' ', '\0', 'a\0b', '../..', '-1', '1e309', '80x', '__proto__', 'constructor', '\ud800'],
-  ...['x'.repeat(100_000), '\u202e', '\u001b[2J', 'ééé', '${HOME}', '$(reboot)'],
-  ...[5n, Symbol('odd'), () => 1, class {}, /x/, new Date(Number.NaN), new Map(), new Set([1])],
-  ...[[], [null], [[]], {}, { id: null }, { id: 5 }, { kind: 'host' }, { kind: 5 }, { length: -1 }],
-  ...[new Error('x'), Buffer.from('x'), new Uint8Array(3), Promise.resolve(1), globalThis.process],
-  ...[JSON.parse('{"__proto__": {"count": 3}}'), new AbortController().signal, new Proxy([], {})],
-  ...[cycle(), deepValue(), revoked(), throwing, untold, Object.freeze({ unknown: 1 })],
+  null,
+  true,
+  false,
+  0,
+  -0,
+  -1,
+  0.5,
+  Number.POSITIVE_INFINITY,
+  Number.NEGATIVE_INFINITY,
+  Number.NaN,
+  2 ** 53,
+  2 ** 31,
+  1e308,
+  '',
+  ' ',
+  '\0',
+  'a\0b',
+  '../..',
+  '-1',
+  '1e309',
+  '80x',
+  '__proto__',
+  'constructor',
+  '\ud800',
+  'x'.repeat(100_000),
+  '\u202e',
+  '\u001b[2J',
+  'ééé',
+  '${HOME}',
+  '$(reboot)',
+  5n,
+  Symbol('odd'),
+  () => 1,
+  class {},
+  /x/,
+  new Date(Number.NaN),
+  new Map(),
+  new Set([1]),
+  [],
+  [null],
+  [[]],
+  {},
+  { id: null },
+  { id: 5 },
+  { kind: 'host' },
+  { kind: 5 },
+  { length: -1 },
+  new Error('x'),
+  Buffer.from('x'),
+  new Uint8Array(3),
+  Promise.resolve(1),
+  globalThis.process,
+  JSON.parse('{"__proto__": {"count": 3}}'),
+  new AbortController().signal,
+  new Proxy([], {}),
+  cycle(),
+  deepValue(),
+  revoked(),
+  throwing,
+  untold,
+  Object.freeze({ unknown: 1 }),
 ]
 
 /** `value` with another option, as far as it can have one. */
@@ -81,11 +120,17 @@ function isRevoked(value: unknown): boolean {
   }
 }
 
-/** Any value at all, the odd ones among them. */
+/** Any value at all, including odd ones. */
 export const anyValue: fc.Arbitrary<unknown> = fc.oneof(
   fc.constantFrom(...oddValues.filter((value) => !isRevoked(value))),
   fc.anything({
-    ...{ withBigInt: true, withDate: true, withMap: true, withSet: true, withSparseArray: true },
-    ...{ withNullPrototype: true, withTypedArray: true, maxDepth: 3 },
+    withBigInt: true,
+    withDate: true,
+    withMap: true,
+    withSet: true,
+    withSparseArray: true,
+    withNullPrototype: true,
+    withTypedArray: true,
+    maxDepth: 3,
   }),
 )

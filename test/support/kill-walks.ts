@@ -1,35 +1,65 @@
 import { type KillPoint, killPoints } from '../../src/linux/kill-points.ts'
+import { type Kind, volumeKind, volumeKinds } from './volume-kind.ts'
 
 const launch = ['launch:directories', 'launch:cgroups', 'launch:alive'] as const
 const firstLaunch = ['launch:directories', 'launch:cgroups', 'launch:net', 'launch:alive'] as const
-const capture = [
-  ...(['snapshot:begun', 'snapshot:frozen', 'snapshot:shared'] as const),
-  ...(['snapshot:dumped', 'snapshot:sealed'] as const),
-] as const
 
 const pointsOf = (verb: string) => killPoints.filter((point) => point.startsWith(`${verb}:`))
 
-/** The moments that each operation passes on an environment that has a network. */
-export const killWalks = {
-  create: [...pointsOf('create'), ...firstLaunch],
-  snapshot: [...capture, ...launch, 'snapshot:committed'],
-  'snapshot-files': ['snapshot:begun', 'snapshot:copied'],
-  release: [...capture, 'release:committed'],
-  resume: ['resume:begun', ...firstLaunch, 'resume:alive', 'resume:committed'],
-  restore: ['restore:begun', ...launch, 'restore:alive', 'restore:committed'],
-  promote: [...capture, ...launch, ...pointsOf('promote')],
-  fork: ['fork:begun', ...firstLaunch, 'fork:alive'],
-  spares: pointsOf('spare'),
-  remove: pointsOf('remove'),
-  prune: pointsOf('prune'),
-  compact: pointsOf('squash'),
-  apply: pointsOf('apply'),
-} as const satisfies Readonly<Record<string, readonly KillPoint[]>>
+/** Only on one kind of volume does a snapshot have a successor, and layers that can be squashed. */
+const byKind = {
+  ext4: {
+    capture: ['begun', 'frozen', 'shared', 'dumped', 'sealed'],
+    successor: launch,
+    compact: pointsOf('squash'),
+  },
+  btrfs: {
+    capture: ['begun', 'frozen', 'dumped', 'named', 'copied', 'thawed', 'shared'],
+    successor: [],
+    compact: ['squash:begun', 'squash:recorded', 'squash:owned'],
+  },
+} as const
+
+/** The moments that each operation passes on an environment that has a network and a nameless file. */
+export function killWalksOn(kind: Kind) {
+  const { successor, compact } = byKind[kind]
+  const capture = byKind[kind].capture.map((point) => `snapshot:${point}` as const)
+  return {
+    create: [...pointsOf('create'), ...firstLaunch],
+    snapshot: [...capture, ...successor, 'snapshot:committed'],
+    attach: pointsOf('attach'),
+    'snapshot-live': ['snapshot:armed', 'snapshot:copied-live', 'snapshot:frozen'],
+    'snapshot-files': ['snapshot:begun', 'snapshot:copied'],
+    release: [...capture, ...launch, 'proof:begun', 'proof:made', ...pointsOf('release')],
+    prove: pointsOf('proof'),
+    resume: ['resume:begun', ...firstLaunch, 'resume:alive', 'resume:committed'],
+    restore: ['restore:begun', ...launch, 'restore:alive', 'restore:committed'],
+    promote: [...capture, ...launch, ...pointsOf('promote')],
+    fork: ['fork:begun', ...firstLaunch, 'fork:alive'],
+    spares: pointsOf('spare'),
+    remove: pointsOf('remove'),
+    prune: pointsOf('prune'),
+    compact,
+    apply: pointsOf('apply'),
+    image: ['image:drafted', 'image:unpacked', 'image:unpacked-all'],
+    'held-image': ['image:held'],
+    'prune-images': ['image:forgotten'],
+  } as const satisfies Readonly<Record<string, readonly KillPoint[]>>
+}
+
+export const killWalks = killWalksOn(volumeKind)
 
 export type KillWalk = keyof typeof killWalks
 
 /** A moment that no operation is known to pass would never be tried. */
 export function unwalkedKillPoints(): KillPoint[] {
-  const walked = new Set<KillPoint>(Object.values(killWalks).flat())
+  const walks = volumeKinds.flatMap((kind) => Object.values(killWalksOn(kind)))
+  const walked = new Set<KillPoint>(walks.flat())
   return killPoints.filter((point) => !walked.has(point))
 }
+
+/** The last moment of a snapshot at which its environment is frozen, and nothing replaces it yet. */
+export const lastFrozen = { ext4: 'snapshot:sealed', btrfs: 'snapshot:copied' }[volumeKind]
+
+/** The last moment at which it is not yet recorded. */
+export const lastUnrecorded = { ext4: 'launch:alive', btrfs: 'snapshot:shared' }[volumeKind]

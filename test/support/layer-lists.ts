@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import type { NativeImage } from '../../src/backends/native/image.ts'
 import { parseLayerName } from '../../src/backends/native/overlay/squash/layer-name.ts'
-import type { NativeImage } from '../../src/backends/native/snapshot/capture.ts'
 
 /** The layers of each ready snapshot that are a snapshot's, topmost first, oldest snapshot first. */
 export function layerLists(home: { readonly path: string }): string[][] {

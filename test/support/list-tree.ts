@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Everything below a directory of the host, with what tells that somebody was there. */
+/** Everything below a directory of the host, with what would show that somebody was there. */
 export function listTree(dir: string): string {
   const rows = readdirSync(dir, { recursive: true, encoding: 'utf8' }).toSorted()
   return ['.', ...rows]

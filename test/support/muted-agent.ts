@@ -14,7 +14,7 @@ const returns: Partial<Record<NodeJS.Architecture, Buffer>> = {
 
 /**
  * Does what root inside can do with a debugger: from now on the agent says hello and answers pings,
- * and never does what it is asked for.
+ * and never does what it is asked to do.
  */
 export function muteAgent(home: TestHome, env: Environment): void {
   const symbols = execFileSync('nm', [program], { encoding: 'utf8' })

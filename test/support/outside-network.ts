@@ -1,6 +1,7 @@
-import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
+import { whyNot } from './probe.ts'
 
 // Answers every connection with the address that it sees as the other end.
 const server = `
@@ -13,13 +14,8 @@ while True:
     c.close()
 `
 
-/** Why there can be none here, null if there can. */
-export const whyNoNetworks =
-  spawnSync('nft', ['list', 'tables']).status !== 0
-    ? 'no nftables'
-    : spawnSync('ip', ['netns', 'list']).status !== 0
-      ? 'no ip netns'
-      : null
+/** Why this machine cannot have one; null if it can. */
+export const whyNoNetworks = whyNot('nft', 'list', 'tables') ?? whyNot('ip', 'netns', 'list')
 
 /** A computer beyond the host: a network namespace that has a link to it, and a server. */
 export class OutsideNetwork implements AsyncDisposable {
@@ -46,7 +42,7 @@ export class OutsideNetwork implements AsyncDisposable {
     this.#inside('ip', 'addr', 'add', `${this.address}/30`, 'dev', far)
     this.#inside('ip', 'link', 'set', far, 'up')
     this.#inside('ip', 'link', 'set', 'lo', 'up')
-    // So that it could answer an environment whose address were not translated.
+    // So that it could answer an environment even without address translation.
     this.#inside('ip', 'route', 'add', 'default', 'via', this.hostAddress)
   }
 

@@ -1,2 +1,2 @@
-/** For `expect.poll`: other tests may keep the machine busy meanwhile. */
-export const patiently = { timeout: 20_000 }
+/** For `expect.poll`: other tests may keep the machine busy. */
+export const patiently = { timeout: 60_000 }

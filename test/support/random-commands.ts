@@ -22,7 +22,7 @@ export interface RandomCommand {
   readonly exitCode: number
 }
 
-/** A command of which every byte of output is known in advance. */
+/** A command whose output is known in advance, byte for byte. */
 export function randomCommand(random: Random, shells: readonly string[]): RandomCommand {
   const word = `w${random(2 ** 31).toString(36)}`
   const [outBytes, errBytes] = [randomSize(random), randomSize(random)]

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, realpathSync } from 'node:fs'
 
-/** Where a program lies that the tests' packages bring, whatever a version manager puts before it. */
+/** The path of a program from the tests' packages, even if a version manager puts another one first. */
 export function programPath(name: string): string {
   const path = ['/usr/bin', '/usr/sbin'].map((dir) => `${dir}/${name}`).find(existsSync)
   if (path === undefined) throw new Error(`no ${name}; see scripts/test-packages`)

@@ -1,4 +1,4 @@
-// What there is on the machine of one Forkpoint home, as the kernel tells it.
+// What exists on the machine of one Forkpoint home, according to the kernel.
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ export interface Remains {
   readonly processes: string[]
   readonly interfaces: string[]
   readonly nftTables: string[]
-  /** beside the database */
+  /** next to the database */
   readonly files: string[]
 }
 
@@ -29,7 +29,7 @@ export const nothing: Remains = {
 
 /**
  * Every mount is also in the namespace of a cell that anyone makes at this moment, and keeps its
- * loop device for some milliseconds; all else must be gone at once.
+ * loop device for some milliseconds; everything else must be gone immediately.
  */
 export async function expectNothing(home: Pick<TestHome, 'path' | 'key'>): Promise<void> {
   expect({ ...remainsOf(home), loopDevices: [] }).toEqual(nothing)
@@ -46,7 +46,9 @@ export function remainsOf({ path, key }: Pick<TestHome, 'path' | 'key'>): Remain
       name.startsWith(`fp${key.slice(0, 4)}`),
     ),
     nftTables: nftTables().filter((name) => name.includes(key)),
-    files: readdirSync(path).filter((name) => !name.startsWith('db.sqlite')),
+    files: readdirSync(path).filter(
+      (name) => !name.startsWith('db.sqlite') && !['logs', 'audit.log'].includes(name),
+    ),
   }
 }
 
@@ -85,11 +87,12 @@ function nftTables(): string[] {
     const text = execFileSync('nft', ['list', 'tables'], { encoding: 'utf8', stdio: 'pipe' })
     return text.split('\n').filter(Boolean)
   } catch {
+    // Without nft, there are no tables.
     return []
   }
 }
 
-/** Files of /proc and /sys vanish while they are looked at. */
+/** Files of /proc and /sys may disappear while they are read. */
 function linesOf(path: string): string[] {
   try {
     return readFileSync(path, 'utf8').split('\n').filter(Boolean)

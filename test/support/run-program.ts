@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { noteKill } from './evidence.ts'
 import type { TestHome } from './test-home.ts'
 
 const program = fileURLToPath(new URL('../faults/programs/lifecycle.ts', import.meta.url))
@@ -17,7 +18,9 @@ export async function runProgram(
   words: readonly string[],
   variables: Readonly<Record<string, string>> = {},
 ): Promise<Ended> {
-  return ended(startProgram(home, words, variables))
+  const result = await ended(startProgram(home, words, variables))
+  noteKill(variables.FORKPOINT_KILL_AT, result.signal)
+  return result
 }
 
 export function startProgram(
@@ -27,7 +30,7 @@ export function startProgram(
   stdout: 'ignore' | 'pipe' = 'ignore',
 ): ChildProcess {
   return spawn(process.execPath, ['--disable-warning=ExperimentalWarning', program, ...words], {
-    env: { ...process.env, FORKPOINT_HOME: home.path, ...variables },
+    env: { ...process.env, FORKPOINT_HOME: home.path, ...home.variables, ...variables },
     stdio: ['ignore', stdout, 'pipe'],
   })
 }

@@ -1,7 +1,7 @@
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** A directory of the host, on the root file system, that goes when it is disposed. */
+/** A directory of the host, on the root file system, that is removed when disposed of. */
 export class TemporaryDirectory implements Disposable {
   readonly path: string
 

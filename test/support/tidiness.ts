@@ -1,9 +1,10 @@
-// Whether the machine holds what the store knows of, and nothing else.
-import { readdirSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+// Whether the machine holds what the store knows about, and nothing else.
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { expect } from 'vitest'
 import { cgroupDirs } from '../../src/backends/native/cell/cgroup.ts'
 import { detectLayout } from '../../src/backends/native/cell/cgroup-layout.ts'
+import { ballastIn } from '../../src/backends/native/overlay/volumes/room.ts'
 import { placesOf } from '../../src/backends/native/places.ts'
 import type { Forkpoint } from '../../src/index.ts'
 import { isSnapshotId } from '../../src/model/ids.ts'
@@ -17,13 +18,16 @@ interface Holdings {
   readonly cgroups: string[]
   readonly frozen: string[]
   readonly images: string[]
-  readonly layers: string[]
+  /** what snapshots hold of files: a layer or a subvolume each, and squashed layers */
+  readonly files: string[]
+  /** subvolumes of lives that do not exist */
+  readonly strays: string[]
   readonly interfaces: number
 }
 
 /**
- * In the end: what a snapshot replaced goes after the call has returned, and the kernel takes an
- * interface away some time after the last process that could use it.
+ * Eventually: what a snapshot replaced is removed after the call has returned, and the kernel removes an
+ * interface some time after the last process that could use it.
  */
 export async function expectTidy(home: TestHome, fp: Forkpoint): Promise<void> {
   await fp.sparesReady()
@@ -33,13 +37,15 @@ export async function expectTidy(home: TestHome, fp: Forkpoint): Promise<void> {
 
 async function wantedOf(fp: Forkpoint): Promise<Holdings> {
   const environments = await fp.list()
-  const snapshots = (await fp.snapshots()).map(({ info }) => info)
-  const unready = snapshots.filter(({ status }) => status !== 'ready')
-  expect(unready, 'snapshots that are not ready').toEqual([])
-  const live = environments.filter(({ status }) => status === 'running' || status === 'paused')
+  const snapshots = (await fp.snapshots()).map(({ lastInfo }) => lastInfo)
+  const unready = snapshots.filter(({ status, proof }) => status !== 'ready' && proof !== 'failed')
+  expect(unready, 'snapshots that are not done').toEqual([])
+  const live = environments.filter(({ lastInfo }) =>
+    ['running', 'paused'].includes(lastInfo.status),
+  )
   const spares = (await fp.spares()).map(({ environment }) => environment)
   const ids = [...live.map(({ id }) => id), ...spares].sort()
-  const paused = live.filter(({ status }) => status === 'paused').map(({ id }) => id)
+  const paused = live.filter(({ lastInfo }) => lastInfo.status === 'paused').map(({ id }) => id)
   return {
     slots: ids,
     cgroups: ids,
@@ -48,14 +54,15 @@ async function wantedOf(fp: Forkpoint): Promise<Holdings> {
       .filter(({ captured }) => captured.includes('processes'))
       .map(({ id }) => id)
       .sort(),
-    layers: snapshots
+    files: snapshots
       .flatMap(({ id, sizes }) => [id, ...Object.keys(sizes.squashed ?? {}).flatMap(withMembers)])
       .sort(),
-    interfaces: live.filter(({ info }) => info.net.mode === 'nat').length,
+    strays: [],
+    interfaces: live.filter(({ lastInfo }) => lastInfo.net.mode === 'nat').length,
   }
 }
 
-/** A merged layer has a list of what it was made of beside it. */
+/** A squashed layer has a list of what it was made of next to it. */
 function withMembers(layer: string): string[] {
   return [layer, `${layer}.members`]
 }
@@ -64,6 +71,7 @@ function holdingsOf(home: TestHome): Holdings {
   const places = placesOf(home.path)
   const groups = dirname(cgroupDirs(detectLayout(), home.key, 'x')[0] ?? '')
   const cgroups = directoriesOf(groups)
+  const subvolumes = entriesOf(places.files)
   return {
     slots: entriesOf(places.envs)
       .flatMap((id) => entriesOf(join(places.envs, id)).map(() => id))
@@ -74,9 +82,18 @@ function holdingsOf(home: TestHome): Holdings {
       .map(environmentOf)
       .sort(),
     images: entriesOf(join(places.data, 'snapshots')).sort(),
-    layers: entriesOf(places.layers)
+    files: [...entriesOf(places.layers), ...subvolumes]
       .filter((name) => isSnapshotId(name.split('.')[0]))
+      // The next copy of a snapshot, made ahead.
+      .filter(
+        (name) => !subvolumes.includes(name.replace(/\.ahead$/, '')) || !name.endsWith('.ahead'),
+      )
       .sort(),
+    strays: subvolumes
+      .filter((name) => !isSnapshotId(name.split('.')[0]))
+      // It keeps a volume from promising more than the disk has.
+      .filter((name) => name !== basename(ballastIn(places)))
+      .filter((name) => !existsSync(join(places.envs, ...name.split('-')))),
     interfaces: remainsOf(home).interfaces.length,
   }
 }
@@ -85,7 +102,7 @@ function environmentOf(cgroup: string): string {
   return cgroup.split('-')[0] ?? ''
 }
 
-/** One that goes at this moment is not frozen any more. */
+/** One that is being removed is no longer frozen. */
 function isFrozen(cgroup: string): boolean {
   try {
     return readFileSync(join(cgroup, 'cgroup.freeze'), 'utf8').trim() === '1'
@@ -98,6 +115,7 @@ function entriesOf(dir: string): string[] {
   try {
     return readdirSync(dir)
   } catch {
+    // It does not exist, or no longer does.
     return []
   }
 }
@@ -107,6 +125,7 @@ function directoriesOf(dir: string): string[] {
     const entries = readdirSync(dir, { withFileTypes: true })
     return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
   } catch {
+    // It does not exist, or no longer does.
     return []
   }
 }

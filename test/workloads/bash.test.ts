@@ -67,21 +67,21 @@ test('a shell keeps its variables, functions, options, aliases, traps and jobs',
     marks: async (env) => wordsOf(await run(env, 'echo "$marks"')),
   }))
 
-/** The background job goes on. */
+/** The background job continues. */
 async function expectTicks(env: Environment): Promise<void> {
   const before = Number(await run(env, 'wc -l < /root/ticks'))
   const count = async () => Number(await run(env, 'wc -l < /root/ticks'))
   await expect.poll(count, patiently).toBeGreaterThan(before)
 }
 
-test('a job stopped with Ctrl-Z is taken to the foreground again in every branch', () =>
+test('a job stopped with Ctrl-Z can be continued in the foreground in every branch', () =>
   branchThreeWays({
     terminals: ['desk'],
     start: async (env) => {
-      await env.shell('desk').attach({ argv: ['bash', '--norc'], env: { PS1: '$ ' } })
+      await env.terminal('desk').attach({ argv: ['bash', '--norc'], env: { PS1: '$ ' } })
       await typeAndSee(env, 'desk', 'cat > /root/typed\r', /typed$/m)
       await type(env, 'desk', 'first line\r')
-      // Ctrl-Z throws away what has been typed and not read.
+      // Ctrl-Z discards input that was typed but not read.
       await expect.poll(() => run(env, 'cat /root/typed')).toBe('first line')
       await typeAndSee(env, 'desk', '\x1a', /Stopped/)
       await typeAndSee(env, 'desk', 'x=remembered; clear; echo ready\r', /^ready$/m)

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
-import type { CommandHandle, Environment } from '../../src/index.ts'
+import type { Command, Environment } from '../../src/index.ts'
 import { TestHome } from '../support/test-home.ts'
 import { see, type, typeAndSee } from '../support/workloads/terminal.ts'
 
@@ -13,9 +13,9 @@ const counting = `for i in $(seq 1 ${lineCount}); do echo out $i; echo err $i >&
 const allOf = (stream: string) =>
   Array.from({ length: lineCount }, (_, index) => `${stream} ${index + 1}\n`).join('')
 
-/** All that a command says from `stdout` and `stderr` on, and how it ends. */
+/** All output of a command from the offsets `stdout` and `stderr` on, and how it ends. */
 async function toEnd(
-  command: CommandHandle,
+  command: Command,
 ): Promise<{ stdout: string; stderr: string; exitCode: number | null }> {
   const collect = async (output: AsyncIterable<Buffer>) => {
     let text = ''
@@ -30,8 +30,8 @@ async function toEnd(
   return { stdout, stderr, exitCode }
 }
 
-/** Reads until some of it has come; the command is then in its middle. */
-async function readSome(command: CommandHandle): Promise<string> {
+/** Reads until some output has arrived, when the command is half-way. */
+async function readSome(command: Command): Promise<string> {
   let text = ''
   while (text.split('\n').length < 5) text += await command.stdout.read()
   return text
@@ -46,7 +46,7 @@ describe('a command that runs when a snapshot is taken', () => {
       'as a process',
       (env: Environment) => env.spawn(['bash', '-c', counting], { mode: 'process', id: 'count' }),
     ],
-  ])('%s, goes on in every branch and is read to its end by the same id', async (_, spawn) => {
+  ])('%s, continues in every branch and is read to its end by the same id', async (_, spawn) => {
     const env = await fp.create()
     const command = await spawn(env)
     await readSome(command)
@@ -57,14 +57,14 @@ describe('a command that runs when a snapshot is taken', () => {
     expect(ends).toEqual([everywhere, everywhere, everywhere])
   })
 
-  test('is followed through it by the call that started it', async () => {
+  test('is still followed by the call that started it', async () => {
     const env = await fp.create()
     const running = env.exec(`(${counting})`)
     for (let taken = 0; taken < 3; taken += 1) await env.snapshot()
     expect(await running).toMatchObject(everywhere)
   })
 
-  test('is read on from where its reader was', async () => {
+  test('is read from where its reader was', async () => {
     const env = await fp.create()
     const command = await env.spawn(['bash', '-c', counting], { mode: 'process', id: 'count' })
     const before = await readSome(command)
@@ -74,7 +74,7 @@ describe('a command that runs when a snapshot is taken', () => {
     expect(before + after).toBe(allOf('out'))
   })
 
-  test('leaves what its shell had, in every branch', async () => {
+  test('keeps the state of its shell, in every branch', async () => {
     const env = await fp.create()
     await env.exec('cd /usr/share; x=kept')
     const command = await env.spawn('sleep 0.5; x=changed', { id: 'slow' })
@@ -88,24 +88,24 @@ describe('a command that runs when a snapshot is taken', () => {
 })
 
 describe('an interactive terminal', () => {
-  test('shows the same in every branch, and then what is done in each', async () => {
+  test('shows the same in every branch, and then what happens in each', async () => {
     const env = await fp.create()
     await env
-      .shell('desk')
+      .terminal('desk')
       .attach({ argv: ['bash', '--norc'], env: { PS1: '$ ' }, cols: 90, rows: 20 })
     await typeAndSee(env, 'desk', 'x=41; echo one; echo half a li', /half a li$/m)
-    const screen = await env.shell('desk').screen()
+    const screen = await env.terminal('desk').screen()
     const forks = await env.fork(2)
     for (const [index, branch] of [env, ...forks].entries()) {
-      expect(await branch.shell('desk').screen()).toEqual(screen)
+      expect(await branch.terminal('desk').screen()).toEqual(screen)
       await type(branch, 'desk', `ne; echo branch ${index} $((x + 1))\r`)
       await see(branch, 'desk', new RegExp(`^one\nhalf a line\nbranch ${index} 42$`, 'm'))
     }
   })
 
-  test('is attached to again after a restore, where it was', async () => {
+  test('can be attached to again after a restore, where it was', async () => {
     const env = await fp.create()
-    await env.shell('desk').attach({ argv: ['bash', '--norc'], env: { PS1: '$ ' } })
+    await env.terminal('desk').attach({ argv: ['bash', '--norc'], env: { PS1: '$ ' } })
     await typeAndSee(env, 'desk', 'word=before\r', /before/)
     const base = await env.snapshot()
     await typeAndSee(env, 'desk', 'word=after; clear; echo cleared\r', /^cleared$/m)

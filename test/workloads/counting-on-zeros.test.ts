@@ -6,10 +6,10 @@ import { compileC, libraryPath, programPath } from '../support/real-programs.ts'
 import { TemporaryDirectory } from '../support/temporary-directory.ts'
 import { buildGo, buildJava, sourcePath } from '../support/workloads/self-checking/programs.ts'
 
-// What stands on the list of known programs was seen to work in memory that reads as old bytes
-// wherever the kernel would have given zeros, which is the worst that sharing can do to it.
+// Every program on the list of known programs works in memory that reads as old bytes
+// wherever the kernel would have returned zeros, which is the worst that sharing can do to it.
 
-/** Enough for a JVM to start beside the others on two cores. */
+/** Enough for a JVM to start at the same time as the others on two cores. */
 const seconds = 10
 
 let directory: TemporaryDirectory
@@ -47,7 +47,7 @@ async function runInStaleMemory(words: readonly string[], variables = {}): Promi
     output += chunk.toString()
   })
   const [code] = (await once(child, 'close')) as [number | null]
-  const [, discarded, added] = /(\d+) pages given back, (\d+) added/.exec(output) ?? []
+  const [, discarded, added] = /(\d+) pages freed, (\d+) added/.exec(output) ?? []
   const stale = Number(discarded) + Number(added)
   // An allocator whose own tables are in that memory may not live long enough to report.
   if (!existsSync(report) && code !== 0 && stale > 0) return { report: 'broken', stale }

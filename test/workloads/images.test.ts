@@ -2,14 +2,14 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { placesOf } from '../../src/backends/native/places.ts'
-import * as messages from '../../src/criu/images/criu-messages.ts'
-import { decodeImage, encodeImage } from '../../src/criu/images/image-file.ts'
+import * as messages from '../../src/criu/images/format/criu-messages.ts'
+import { decodeImage, encodeImage } from '../../src/criu/images/format/image-file.ts'
+import { change, read, type Schema } from '../../src/criu/images/format/schema.ts'
+import { refuseUnknownImages } from '../../src/criu/images/format/version.ts'
 import { describeMemory } from '../../src/criu/images/memory/describe.ts'
 import { decodePagemap, withoutPages } from '../../src/criu/images/memory/pagemap.ts'
 import type { ByteRange, MemoryImages } from '../../src/criu/images/memory/pages.ts'
 import { shareMemory } from '../../src/criu/images/memory/share.ts'
-import { change, read, type Schema } from '../../src/criu/images/schema.ts'
-import { refuseUnknownImages } from '../../src/criu/images/version.ts'
 import { TestHome } from '../support/test-home.ts'
 import { dialogue } from '../support/workloads/dialogue.ts'
 import { bringDirectory, run } from '../support/workloads/run.ts'
@@ -18,7 +18,7 @@ const page = 4096
 
 type AnySchema = Schema<Record<string, readonly [number, 'message', 'optional']>>
 
-/** What the entries of an image are, by the beginning of its name. */
+/** The schema of an image's entries, by the beginning of its name. */
 const entries: Record<string, unknown> = {
   inventory: messages.inventoryEntry,
   ids: messages.taskKobjIdsEntry,
@@ -30,7 +30,7 @@ const entries: Record<string, unknown> = {
   mm: messages.mmEntry,
 }
 
-/** What messages within them are, by the name of the field. */
+/** The schema of messages within them, by the name of the field. */
 const inner: Record<string, unknown> = {
   reg: messages.regFileEntry,
   isk: messages.inetSkEntry,
@@ -39,7 +39,7 @@ const inner: Record<string, unknown> = {
   vmas: messages.vmaEntry,
 }
 
-/** Raw bytes, or messages with raw bytes between them. */
+/** Raw bytes, or messages with raw bytes in between. */
 const raw =
   /^(pages-|ghost-file|pipes-data|fifo-data|sk-queues|tcp-stream|ipcns-(shm|msg|sem)|tmpfs-)/
 
@@ -61,11 +61,11 @@ async function withDump(check: (images: string) => void): Promise<void> {
   check(join(placesOf(home.path).snapshot(snapshot.id), 'images'))
 }
 
-test('real images are the same to the byte when nothing changes, and mean the same when shared', () =>
+test('real images are identical if nothing changes, and mean the same when shared', () =>
   withDump((images) => {
     const names = readdirSync(images).filter((name) => name.endsWith('.img') && !raw.test(name))
     const load = (name: string) => readFileSync(join(images, name))
-    refuseUnknownImages(load('inventory.img'))
+    refuseUnknownImages(decodeImage(load('inventory.img')))
     expect(names.length).toBeGreaterThan(30)
     for (const name of names) expectSameAgain(name, load(name))
     const pids = names.flatMap((name) => /^mm-(\d+)\.img$/.exec(name)?.[1] ?? [])

@@ -1,13 +1,13 @@
 import { randomInt } from 'node:crypto'
 import { expect, test } from 'vitest'
-import type { Snapshot } from '../../src/engine/snapshot-handle.ts'
+import type { Snapshot } from '../../src/api/handles/snapshot.ts'
 import type { Environment } from '../../src/index.ts'
 import { TestHome } from '../support/test-home.ts'
 import { run } from '../support/workloads/run.ts'
 
 const length = 100
 
-/** Every step changes memory, one file in place, adds one and deletes the one before. */
+/** Every step changes memory and one file in place, adds a file and deletes the one before. */
 async function step(env: Environment, n: number): Promise<void> {
   await run(
     env,

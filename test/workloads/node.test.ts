@@ -13,7 +13,7 @@ async function seen(env: Environment): Promise<Record<string, string[]>> {
   return JSON.parse(await request(env, '/seen'))
 }
 
-test('a Node server keeps its memory, and its watches fire for changes of its own branch only', () =>
+test('a Node server keeps its memory, and its watches fire only for changes in its own branch', () =>
   branchThreeWays({
     start: async (env) => {
       await run(env, `mkdir /root/watched; echo made inside > ${files.upper}`)

@@ -3,11 +3,12 @@ import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { placesOf } from '../../src/backends/native/places.ts'
 import type { Environment } from '../../src/index.ts'
+import { unless } from '../support/evidence.ts'
 import { OutsideNetwork, whyNoNetworks } from '../support/outside-network.ts'
 import { TestHome } from '../support/test-home.ts'
 import { dialogue } from '../support/workloads/dialogue.ts'
 
-/** A server outside that answers every line with how many it has had from this connection. */
+/** A server outside that answers every line with the number of lines on this connection. */
 const countingServer = `
 import socketserver
 class Handler(socketserver.StreamRequestHandler):
@@ -20,7 +21,7 @@ print('listening', flush=True)
 server.serve_forever()
 `
 
-/** Says each line to the server and prints what it answers, or that the connection is over. */
+/** Sends each line to the server and prints the answer, or that the connection has ended. */
 const client = (address: string) => `
 import socket, sys
 s = socket.create_connection(('${address}', 7001))
@@ -44,8 +45,9 @@ afterAll(async () => {
   await outside?.[Symbol.asyncDispose]()
 })
 
-test.skipIf(outside === null)(
-  'a connection to outside goes on in the original, and is closed in what was copied from it',
+test(
+  'a connection to the outside continues in the original, and is closed in copies',
+  unless(whyNoNetworks),
   async () => {
     if (outside === null) return
     const server = outside.python(countingServer)
@@ -70,7 +72,7 @@ test.skipIf(outside === null)(
   },
 )
 
-test.skipIf(outside === null)('a copy is not made of images that changed on disk', async () => {
+test('a copy is not made from images that changed on disk', unless(whyNoNetworks), async () => {
   const fp = await home.open({ 'spares.count': 0 })
   const env = await fp.create({ net: 'nat' })
   await env.exec(`exec 7<> /dev/tcp/${outside?.address}/${outside?.port}`)

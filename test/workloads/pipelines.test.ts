@@ -9,7 +9,7 @@ tail -n +1 -f /root/log | grep --line-buffered note | while read -r _ word; do
 done &
 `
 
-test('a pipeline that follows a log goes on following it', () =>
+test('a pipeline that follows a log keeps following it', () =>
   branchThreeWays({
     start: async (env) => {
       await run(env, pipeline)
@@ -46,7 +46,7 @@ test('what is queued in a full pipe is neither lost nor repeated', () =>
       await run(env, `marks+=' ${word}'`)
     },
     marks: async (env) => {
-      // Nothing comes out of the pipe in a branch where nobody reads it.
+      // Nothing leaves the pipe in a branch where nobody reads it.
       await run(env, '[ -n "$marks" ] || [ ! -e /root/sum ]')
       return wordsOf(await run(env, 'echo "$marks"'))
     },

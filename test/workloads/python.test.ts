@@ -9,7 +9,7 @@ test('a Python server with a thread keeps serving from its memory', async () => 
     check: async (env) => {
       const before = await server.state(env)
       expect(before).toMatchObject({ answer: 42, threads: 2 })
-      // The thread goes on counting.
+      // The thread continues to count.
       await expect.poll(async () => (await server.state(env)).ticks).toBeGreaterThan(before.ticks)
     },
     mark: server.mark,

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { afterAll, afterEach, expect, test } from 'vitest'
 import { BackendError, type Environment } from '../../src/index.ts'
 import { TestHome } from '../support/test-home.ts'
@@ -10,26 +11,101 @@ const fp = await home.open()
 
 const wait = 'print("ready", flush=True); time.sleep(1000)'
 
-/** Python programs that each hold one thing that no image can carry. */
-const programs = {
-  'a large file that is deleted but open': `
+interface Refused {
+  readonly program: string
+  /** what the message says it has */
+  readonly object: string
+}
+
+/** Python programs that each hold one thing that no image can contain. */
+const programs: Readonly<Record<string, Refused>> = {
+  'a Unix connection with data that was not accepted': {
+    object: 'a connection that the program at its other end has not accepted yet',
+    program: `
+import socket, time
+s = socket.socket(socket.AF_UNIX); s.bind('/root/sock'); s.listen()
+c = socket.socket(socket.AF_UNIX); c.connect('/root/sock'); c.send(b'hello')
+${wait}`,
+  },
+  'a Unix connection that was closed before it was accepted': {
+    object: 'a connection to the Unix socket "/root/sock" that the program listening there has not',
+    program: `
+import socket, time
+s = socket.socket(socket.AF_UNIX); s.bind('/root/sock'); s.listen()
+socket.socket(socket.AF_UNIX).connect('/root/sock')
+${wait}`,
+  },
+  'a TCP connection that was not accepted': {
+    object: 'a connection to 127.0.0.1:5001 that the program listening there has not accepted yet',
+    program: `
+import socket, time
+s = socket.socket(); s.bind(('127.0.0.1', 5001)); s.listen()
+c = socket.socket(); c.connect(('127.0.0.1', 5001))
+${wait}`,
+  },
+  'unread messages of the kernel': {
+    object: 'a netlink socket with messages of the kernel',
+    program: `
+import socket, time
+s = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0); s.bind((0, 0))
+s.send(bytes.fromhex('1400000012000103000000000000000000000000'))
+${wait}`,
+  },
+  'a POSIX message queue': {
+    object: 'descriptor 3, the POSIX message queue /queue',
+    program: `
+import ctypes, time
+assert ctypes.CDLL(None).mq_open(b'/queue', 0o102, 0o600, None) == 3
+${wait}`,
+  },
+  'a seccomp listener': {
+    object: 'a seccomp listener',
+    program: `
+import ctypes, struct, time
+libc = ctypes.CDLL(None); libc.prctl(38, 1, 0, 0, 0)
+class Program(ctypes.Structure): _fields_ = [('length', ctypes.c_ushort), ('filter', ctypes.c_char_p)]
+allow = struct.pack('HBBI', 6, 0, 0, 0x7fff0000)
+assert libc.syscall(317, 1, 8, ctypes.byref(Program(1, allow))) >= 0
+${wait}`,
+  },
+  'a terminal that is open as /dev/tty': {
+    object: 'its terminal open as /dev/tty',
+    program: `
+import os, pty, time
+child, _ = pty.fork()
+if child == 0:
+    tty = open('/dev/tty')
+    time.sleep(1000)
+time.sleep(0.3)
+${wait}`,
+  },
+  'a large file that is deleted but open': {
+    object: 'the deleted but open file ',
+    program: `
 import os, time
 f = open('/root/large', 'wb')
 for _ in range(70): f.write(os.urandom(1 << 20))
 f.flush()
 os.unlink('/root/large')
 ${wait}`,
-  'a Landlock ruleset': `
+  },
+  'a Landlock ruleset': {
+    object: 'a Landlock ruleset',
+    program: `
 import ctypes, time
 attr = (ctypes.c_uint64 * 1)(1)
 assert ctypes.CDLL(None).syscall(444, attr, 8, 0) >= 0
 ${wait}`,
-  'a process under a debugger': `
+  },
+  'a process under a debugger': {
+    object: 'a tracer',
+    program: `
 import ctypes, os, time
 child = os.fork()
 if child == 0: time.sleep(1000)
 assert ctypes.CDLL(None).ptrace(0x4206, child, 0, 0) == 0
 ${wait}`,
+  },
 }
 
 async function start(env: Environment, program: string): Promise<void> {
@@ -42,8 +118,8 @@ async function start(env: Environment, program: string): Promise<void> {
 }
 
 test.each(Object.entries(programs))(
-  '%s is refused with its name, and nothing happens to the environment',
-  async (_, program) => {
+  '%s is refused by name, and the environment continues',
+  async (_, { program, object }) => {
     const env = await fp.create()
     await start(env, program)
     const pids = await run(env, 'pgrep -f .')
@@ -52,14 +128,45 @@ test.each(Object.entries(programs))(
     expect(refusal).toMatchObject({
       message: expect.stringContaining('/root/holder.py'),
       remedy: expect.stringMatching(/./),
+      detail: { process: { pid: expect.any(Number) } },
     })
-    expect(env.head).toBeNull()
+    expect(String(refusal)).toContain(`it has ${object}`)
+    const { logPath } = refusal as BackendError
+    if (logPath !== undefined) expect(readFileSync(logPath, 'utf8')).toMatch(/Error/)
+    expect((await env.info()).head).toBeNull()
     expect(await run(env, 'pgrep -f .')).toBe(pids)
     expect(await run(env, 'echo $PWD $x $(jobs -r | wc -l)')).toBe('/usr/share kept 2')
-    // When it is gone, nothing stands in the way.
+    // Once it is gone, the snapshot works.
     await run(env, 'kill -9 %2; pkill -9 -f holder.py; wait %2; true')
     const base = await env.snapshot()
-    expect(env.head).toBe(base.id)
+    expect((await env.info()).head).toBe(base.id)
     expect(await run(env, 'echo $PWD $x $(jobs -r | wc -l)')).toBe('/usr/share kept 1')
   },
 )
+
+/** Each gets into a state that cannot be captured, and out of it after a second. */
+const passing = {
+  'accepts a connection late': `
+import socket, time
+s = socket.socket(socket.AF_UNIX); s.bind('/root/sock'); s.listen()
+c = socket.socket(socket.AF_UNIX); c.connect('/root/sock'); c.send(b'hello')
+print("ready", flush=True); time.sleep(1)
+d, _ = s.accept()
+print('got', d.recv(5).decode(), flush=True); time.sleep(1000)`,
+  'accepts a TCP connection late': `
+import socket, time
+s = socket.socket(); s.bind(('127.0.0.1', 5001)); s.listen()
+c = socket.socket(); c.connect(('127.0.0.1', 5001)); c.send(b'hello')
+print("ready", flush=True); time.sleep(1)
+d, _ = s.accept()
+print('got', d.recv(5).decode(), flush=True); time.sleep(1000)`,
+}
+
+test.each(Object.entries(passing))('a program that %s is waited for', async (_, program) => {
+  const env = await fp.create()
+  await start(env, program)
+  const taken = await env.snapshot()
+  const [copy] = await taken.fork(1)
+  if (!copy) throw new Error('no fork')
+  for (const each of [env, copy]) await runUntilDone(each, 'grep -q "got hello" /root/said')
+})

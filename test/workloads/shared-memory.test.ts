@@ -22,12 +22,12 @@ async function startHolder(env: Environment, blocks: number): Promise<ReturnType
 }
 
 function processOf(snapshot: Snapshot, command: string) {
-  const found = snapshot.info.memory?.processes.find((process) => process.command === command)
-  if (!found) throw new Error(`no ${command} in ${JSON.stringify(snapshot.info.memory)}`)
+  const found = snapshot.lastInfo.memory?.processes.find((process) => process.command === command)
+  if (!found) throw new Error(`no ${command} in ${JSON.stringify(snapshot.lastInfo.memory)}`)
   return found
 }
 
-test('five forks of 300 MB change different parts, and each has its own bytes only', async () => {
+test('five forks of 300 MB change different parts, and each sees only its own changes', async () => {
   await using home = new TestHome('shared')
   const fp = await home.open()
   const env = await fp.create()
@@ -41,7 +41,7 @@ test('five forks of 300 MB change different parts, and each has its own bytes on
   const base = await env.snapshot()
   expect(processOf(base, 'python3')).toMatchObject({ shared: true })
   expect(processOf(base, 'python3').sharedBytes).toBeGreaterThan(300 * mib)
-  expect(base.sizes.imagesBytes).toBeGreaterThan(300 * mib)
+  expect(base.lastInfo.sizes.imagesBytes).toBeGreaterThan(300 * mib)
   const forks = await base.fork(5)
   await Promise.all(forks.map((fork, at) => program.ask(fork, `change ${seeds[at]}`)))
   for (const [at, fork] of forks.entries()) {
@@ -65,14 +65,14 @@ test('each snapshot of a chain writes what changed, and holds everything', async
     const digest = await program.ask(env, 'digest')
     taken.push({ snapshot: await env.snapshot(), digest })
   }
-  const [first = 0, ...later] = taken.map(({ snapshot }) => snapshot.sizes.imagesBytes)
+  const [first = 0, ...later] = taken.map(({ snapshot }) => snapshot.lastInfo.sizes.imagesBytes)
   expect(first).toBeGreaterThan(200 * mib)
   for (const bytes of later) expect(bytes).toBeLessThan(10 * mib)
   for (const { snapshot, digest } of taken.toReversed()) {
     await env.restore(snapshot)
     expect(await program.ask(env, 'digest')).toBe(digest)
   }
-  // From the middle, on a line of its own.
+  // From the middle, on a separate branch.
   const [fork] = (await taken[1]?.snapshot.fork(1)) ?? []
   if (!fork) throw new Error('no fork')
   await program.ask(fork, 'change 5')
@@ -83,7 +83,7 @@ test('each snapshot of a chain writes what changed, and holds everything', async
   expect(await program.ask(env, 'digest')).toBe(digest)
 })
 
-test('what is forked inside a fork is again a copy', async () => {
+test('a process forked inside a fork has its own copy', async () => {
   await using home = new TestHome('shared')
   const fp = await home.open()
   const env = await fp.create()
@@ -98,7 +98,7 @@ test('what is forked inside a fork is again a copy', async () => {
   expect(await program.ask(again, 'child 4')).toBe(`${changed} ${original}`)
 })
 
-test('threads change their blocks, and blocks grow, where both are mapped', async () => {
+test('threads change and grow their blocks in mapped memory', async () => {
   await using home = new TestHome('shared')
   const fp = await home.open()
   const env = await fp.create()
@@ -126,7 +126,7 @@ test('threads change their blocks, and blocks grow, where both are mapped', asyn
   }
 })
 
-test('compiled JavaScript goes on running from mapped memory', async () => {
+test('compiled JavaScript keeps running from mapped memory', async () => {
   await using home = new TestHome('shared')
   const fp = await home.open()
   const env = await fp.create()
@@ -161,16 +161,17 @@ test('compiled JavaScript goes on running from mapped memory', async () => {
 test('only root inside can see pages of memory', async () => {
   await using home = new TestHome('shared')
   const fp = await home.open()
-  const env = await fp.create()
-  expect(await run(env, 'ls -A /.forkpoint/pages')).toBe('')
-  await startHolder(env, 20)
-  await env.snapshot()
+  const original = await fp.create()
+  expect(await run(original, 'ls -A /.forkpoint/pages')).toBe('')
+  await startHolder(original, 20)
+  const [env] = await original.fork(1)
+  if (!env) throw new Error('no fork')
   expect(await run(env, 'stat -c "%U %a" /.forkpoint/pages')).toBe('root 700')
   const [file = ''] = (await run(env, 'ls /.forkpoint/pages')).split('\n')
   expect(await run(env, `stat -c "%U %a" /.forkpoint/pages/${file}`)).toBe('root 400')
   const tried = `ls /.forkpoint/pages 2>&1; head -c 1 /.forkpoint/pages/${file} 2>&1; true`
-  const told = await runAs(env, 'nobody', tried)
-  expect(told.match(/Permission denied/g)).toHaveLength(2)
+  const output = await runAs(env, 'nobody', tried)
+  expect(output.match(/Permission denied/g)).toHaveLength(2)
   expect(await run(env, `echo > /.forkpoint/pages/${file} 2>&1 || echo refused`)).toMatch(
     /refused$/,
   )
@@ -183,16 +184,16 @@ test('memory that is set to copy is copied, and so are all forks of it', async (
   const program = await startHolder(env, 30)
   const digest = await program.ask(env, 'digest')
   const base = await env.snapshot()
-  expect(base.info.memory).toMatchObject({ mode: 'copy', sharedBytes: 0 })
-  expect(base.info.memory?.copiedBytes).toBeGreaterThan(30 * mib)
+  expect(base.lastInfo.memory).toMatchObject({ mode: 'copy', sharedBytes: 0 })
+  expect(base.lastInfo.memory?.copiedBytes).toBeGreaterThan(30 * mib)
   expect(processOf(base, 'python3').why).toBe('memory is set to copy')
   expect(readdirSync(placesOf(home.path).pages(base.id))).toEqual([])
   const [fork] = await base.fork(1)
   if (!fork) throw new Error('no fork')
   expect(await program.ask(fork, 'digest')).toBe(digest)
-  expect((await fork.snapshot()).info.memory).toMatchObject({ mode: 'copy', sharedBytes: 0 })
+  expect((await fork.snapshot()).lastInfo.memory).toMatchObject({ mode: 'copy', sharedBytes: 0 })
 
   const other = await fp.create()
   const shared = await other.snapshot()
-  expect(shared.info.memory).toMatchObject({ mode: 'share' })
+  expect(shared.lastInfo.memory).toMatchObject({ mode: 'share' })
 })

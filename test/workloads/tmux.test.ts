@@ -32,8 +32,10 @@ test('tmux keeps its four panes, what runs in them and its attached terminal', (
     terminals: ['desk'],
     start: async (env) => {
       expect(wordsOf(await run(env, panes))).toEqual(['0', '1', '2', '3'])
-      await env.shell('desk').attach({
-        ...{ argv: ['tmux', 'attach', '-t', 'work'], cols: 100, rows: 30 },
+      await env.terminal('desk').attach({
+        argv: ['tmux', 'attach', '-t', 'work'],
+        cols: 100,
+        rows: 30,
         env: { TMUX_TMPDIR: '/root', TERM: 'xterm' },
       })
       await typeInto(env, 0, 'x=zero; echo pane-$x')

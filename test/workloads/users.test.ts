@@ -6,7 +6,7 @@ import { run, runUntilDone, wordsOf } from '../support/workloads/run.ts'
 const users = ['root', 'daemon', 'nobody', 'postgres']
 const home = (user: string) => `/var/tmp/of-${user}`
 
-/** Follows a file of its user's, and copies an unlinked one: what it writes shows whose it is. */
+/** Follows a file of its user, and copies an unlinked one: what it writes shows whose it is. */
 const clerk = `
 umask 077; echo $$ > pid; echo kept > note; exec 9< note; rm note
 tail -n +1 -f words | while read -r word; do cat /proc/self/fd/9 > "$word.entry"; done
@@ -21,7 +21,7 @@ async function startClerk(env: Environment, user: string): Promise<void> {
   await runUntilDone(env, `test -s ${home(user)}/pid`)
 }
 
-test('processes of several users go on as who they are', () =>
+test('processes of several users keep their users', () =>
   branchThreeWays({
     start: async (env) => {
       for (const user of users) await startClerk(env, user)

@@ -8,7 +8,7 @@ test('vim keeps what was typed and not saved, its undo history and its screen', 
     terminals: ['editor'],
     start: async (env) => {
       await run(env, 'printf "first\\nsecond\\n" > /root/story')
-      await env.shell('editor').attach({ argv: ['vi', '-u', 'NONE', '-N', '/root/story'] })
+      await env.terminal('editor').attach({ argv: ['vi', '-u', 'NONE', '-N', '/root/story'] })
       await see(env, 'editor', /^second$/m)
       await typeAndSee(env, 'editor', 'Gothird, unsaved\x1b', /^third, unsaved$/m)
       await typeAndSee(env, 'editor', 'o--\x1b', /^--$/m)

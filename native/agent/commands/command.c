@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "command.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,167 +11,138 @@
 #include "shell.h"
 #include "stream.h"
 
-/* Ended commands kept for a host that comes back for their output. */
+/* How many ended commands are kept, for a host that asks for their output later. */
 #define KEPT_ENDED 64
 
 struct list commands = LIST_INIT(commands);
 static int ended;
 
-bool name_valid(const char *name)
-{
-	size_t length = strlen(name);
-
-	return length >= 1 && length <= NAME_MAX_LENGTH &&
-	       strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-") == length;
+bool name_valid(const char *name) {
+  size_t length = strlen(name);
+  return length >= 1 && length <= NAME_MAX_LENGTH &&
+         strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-") == length;
 }
 
 static void finish_if_complete(struct command *command);
 
-static void out_changed(struct output *output)
-{
-	struct command *command = container_of(output, struct command, out);
-	command_wake(command);
-	finish_if_complete(command);
+static void out_changed(struct output *output) {
+  struct command *command = container_of(output, struct command, out);
+  command_wake(command);
+  finish_if_complete(command);
 }
 
-static void err_changed(struct output *output)
-{
-	struct command *command = container_of(output, struct command, err);
-	command_wake(command);
-	finish_if_complete(command);
+static void err_changed(struct output *output) {
+  struct command *command = container_of(output, struct command, err);
+  command_wake(command);
+  finish_if_complete(command);
 }
 
-static void input_consumed(struct input *input, size_t length)
-{
-	command_consumed(container_of(input, struct command, input), length);
+static void input_consumed(struct input *input, size_t length) {
+  command_consumed(container_of(input, struct command, input), length);
 }
 
-static void timer_expired(struct timer *timer)
-{
-	struct command *command = container_of(timer, struct command, timer);
-
-	/* A kill asked for by the host also comes in rounds of this timer. */
-	if (!command->killing)
-		command->timed_out = true;
-	if (command->mode == MODE_SHELL)
-		shell_stop(command);
-	else
-		process_stop(command);
+static void timer_expired(struct timer *timer) {
+  struct command *command = container_of(timer, struct command, timer);
+  /* This timer also drives the rounds of a kill that the host asked for. */
+  if (!command->killing) command->timed_out = true;
+  if (command->mode == MODE_SHELL)
+    shell_stop(command);
+  else
+    process_stop(command);
 }
 
-struct command *command_new(const char *id, enum command_mode mode)
-{
-	struct command *command = calloc(1, sizeof *command);
-
-	if (!command)
-		return NULL;
-	strcpy(command->id, id);
-	command->mode = mode;
-	list_init(&command->link);
-	list_init(&command->child.link);
-	input_init(&command->input, input_consumed);
-	output_init(&command->out, out_changed);
-	output_init(&command->err, err_changed);
-	timer_init(&command->timer, timer_expired);
-	return command;
+struct command *command_new(const char *id, enum command_mode mode) {
+  struct command *command = calloc(1, sizeof *command);
+  if (!command) return NULL;
+  strcpy(command->id, id);
+  command->mode = mode;
+  list_init(&command->link);
+  list_init(&command->child.link);
+  input_init(&command->input, input_consumed);
+  output_init(&command->out, out_changed);
+  output_init(&command->err, err_changed);
+  timer_init(&command->timer, timer_expired);
+  return command;
 }
 
-void command_register(struct command *command)
-{
-	list_append(&commands, &command->link);
+void command_register(struct command *command) { list_append(&commands, &command->link); }
+
+struct command *command_find(const char *id) {
+  list_for_each(node, &commands) {
+    struct command *command = container_of(node, struct command, link);
+    if (!strcmp(command->id, id)) return command;
+  }
+  return NULL;
 }
 
-struct command *command_find(const char *id)
-{
-	list_for_each(node, &commands) {
-		struct command *command = container_of(node, struct command, link);
-		if (!strcmp(command->id, id))
-			return command;
-	}
-	return NULL;
+void command_free(struct command *command) {
+  if (command->state >= COMMAND_ENDING) ended--;
+  list_remove(&command->link);
+  child_forget(&command->child);
+  timer_stop(&command->timer);
+  input_close(&command->input);
+  output_free(&command->out);
+  output_free(&command->err);
+  shell_call_free(command->call);
+  free(command->text);
+  free(command->shell);
+  free(command);
 }
 
-void command_free(struct command *command)
-{
-	if (command->state >= COMMAND_ENDING)
-		ended--;
-	list_remove(&command->link);
-	child_forget(&command->child);
-	timer_stop(&command->timer);
-	input_close(&command->input);
-	output_free(&command->out);
-	output_free(&command->err);
-	shell_call_free(command->call);
-	free(command->text);
-	free(command->shell);
-	free(command);
+int commands_running(void) {
+  int count = 0;
+  list_for_each(node, &commands) count += container_of(node, struct command, link)->state < COMMAND_ENDING;
+  return count;
 }
 
-int commands_running(void)
-{
-	int count = 0;
-
-	list_for_each(node, &commands)
-		count += container_of(node, struct command, link)->state < COMMAND_ENDING;
-	return count;
+/* Frees the oldest ended commands that no stream holds, until few enough are left. */
+static void forget_oldest(void) {
+  list_for_each_safe(node, &commands) {
+    struct command *command = container_of(node, struct command, link);
+    if (ended <= KEPT_ENDED) return;
+    if (command->state >= COMMAND_ENDING && !command->holder) command_free(command);
+  }
 }
 
-/* Makes room among the ended ones: the oldest that no stream holds goes. */
-static void forget_oldest(void)
-{
-	list_for_each_safe(node, &commands) {
-		struct command *command = container_of(node, struct command, link);
-		if (ended <= KEPT_ENDED)
-			return;
-		if (command->state >= COMMAND_ENDING && !command->holder)
-			command_free(command);
-	}
+int command_start_timeout(struct command *command, struct error *error) {
+  if (command->timeout_ms <= 0 || timer_start(&command->timer, command->timeout_ms) == 0) return 0;
+  return error_set(error, errno, "timerfd for the timeout of command '%s'", command->id);
 }
 
-void command_started(struct command *command, pid_t pid)
-{
-	command->state = COMMAND_RUNNING;
-	command->pid = pid;
-	command->started_us = agent_clock_us();
-	if (command->timeout_ms > 0)
-		timer_start(&command->timer, command->timeout_ms);
-	command_announce(command);
+void command_started(struct command *command, pid_t pid) {
+  command->state = COMMAND_RUNNING;
+  command->pid = pid;
+  command->started_us = agent_clock_us();
+  command_announce(command);
 }
 
-static void finish_if_complete(struct command *command)
-{
-	if (command->state != COMMAND_ENDING || !output_complete(&command->out) || !output_complete(&command->err))
-		return;
-	command->state = COMMAND_FINISHED;
-	output_release(&command->out);
-	output_release(&command->err);
-	command_wake(command);
+static void finish_if_complete(struct command *command) {
+  if (command->state != COMMAND_ENDING || !output_complete(&command->out) || !output_complete(&command->err)) return;
+  command->state = COMMAND_FINISHED;
+  output_release(&command->out);
+  output_release(&command->err);
+  command_wake(command);
 }
 
-void command_ended(struct command *command, int wait_status)
-{
-	if (command->state == COMMAND_RUNNING)
-		command->duration_us = agent_clock_us() - command->started_us;
-	if (WIFSIGNALED(wait_status))
-		command->signal = WTERMSIG(wait_status);
-	else
-		command->exit_code = WEXITSTATUS(wait_status);
-	command->state = COMMAND_ENDING;
-	ended++;
-	timer_stop(&command->timer);
-	input_close(&command->input);
-	/* The first to be complete must not finish the command under the second. */
-	output_end(&command->out);
-	output_end(&command->err);
-	forget_oldest(); /* perhaps this very one */
+void command_ended(struct command *command, int wait_status) {
+  if (command->state == COMMAND_RUNNING) command->duration_us = agent_clock_us() - command->started_us;
+  if (WIFSIGNALED(wait_status))
+    command->signal = WTERMSIG(wait_status);
+  else
+    command->exit_code = WEXITSTATUS(wait_status);
+  command->state = COMMAND_ENDING;
+  ended++;
+  timer_stop(&command->timer);
+  input_close(&command->input);
+  /* No output is complete before output_end, so the first of these cannot finish the command. */
+  output_end(&command->out);
+  output_end(&command->err);
+  forget_oldest(); /* which may be this one */
 }
 
-bool command_signal(struct command *command, int signal)
-{
-	if (command->state != COMMAND_QUEUED && command->state != COMMAND_RUNNING)
-		return false;
-	if (command->mode == MODE_SHELL)
-		return shell_signal(command, signal);
-	child_kill_group(&command->child, signal);
-	return true;
+bool command_signal(struct command *command, int signal) {
+  if (command->state != COMMAND_QUEUED && command->state != COMMAND_RUNNING) return false;
+  if (command->mode == MODE_SHELL) return shell_signal(command, signal);
+  child_kill_group(&command->child, signal);
+  return true;
 }

@@ -1,4 +1,4 @@
-/* A command: what runs, its stdin and outputs, and the stream that holds it. */
+/* A command: its process, its stdin and outputs, and the stream that holds it. */
 #pragma once
 
 #include <stdbool.h>
@@ -11,69 +11,73 @@
 #include "list.h"
 #include "loop.h"
 #include "output.h"
+#include "shared/error.h"
 
 #define NAME_MAX_LENGTH 64
 
 enum command_mode { MODE_PROCESS, MODE_SHELL };
 
 enum command_state {
-	COMMAND_QUEUED,   /* waits for its turn in a shell */
-	COMMAND_RUNNING,
-	COMMAND_ENDING,   /* ended; its last output waits for space in a ring */
-	COMMAND_FINISHED,
+  COMMAND_QUEUED, /* waiting for its turn in a shell */
+  COMMAND_RUNNING,
+  COMMAND_ENDING, /* its process has ended, and its last output waits for space in a ring */
+  COMMAND_FINISHED,
 };
 
 struct shell_call;
 
 struct command {
-	struct list link;
-	char id[NAME_MAX_LENGTH + 1];
-	enum command_mode mode;
-	enum command_state state;
-	char *text;
-	char *shell; /* name of its shell, NULL in process mode */
-	pid_t pid;
-	struct child child;      /* process mode */
-	struct shell_call *call; /* shell mode, until it has ended */
-	struct input input;
-	struct output out, err;
+  struct list link;
+  char id[NAME_MAX_LENGTH + 1];
+  enum command_mode mode;
+  enum command_state state;
+  char *text;
+  char *shell; /* name of its shell; NULL in process mode */
+  pid_t pid;
+  struct child child;      /* process mode */
+  struct shell_call *call; /* shell mode, until it ends */
+  struct input input;
+  struct output out, err;
 
-	int64_t timeout_ms, grace_ms;
-	struct timer timer;
-	bool killing; /* the grace is over */
+  int64_t timeout_ms, grace_ms;
+  struct timer timer;
+  bool killing; /* the grace is over */
 
-	int64_t started_us, duration_us;
-	int exit_code, signal; /* signal 0: it exited */
-	bool timed_out, shell_gone;
+  int64_t started_us, duration_us;
+  int exit_code, signal; /* signal is 0 if it exited */
+  bool timed_out, shell_gone;
 
-	struct stream *holder;
-	uint64_t out_sent, err_sent; /* the holder's place in each output */
-	size_t holder_input;         /* bytes of the waiting input that the holder sent */
+  struct stream *holder;
+  uint64_t out_sent, err_sent; /* how far the holder is in each output */
+  size_t holder_input;         /* bytes of the waiting input that the holder sent */
 };
 
-/* A new record, not yet in the registry. NULL when memory is short. */
+/* A new command that is not in the list yet. NULL if memory is short. */
 struct command *command_new(const char *id, enum command_mode mode);
 void command_register(struct command *command);
 struct command *command_find(const char *id);
 void command_free(struct command *command);
 
 int commands_running(void);
-extern struct list commands; /* every registered one, oldest first */
+extern struct list commands; /* all that are registered, oldest first */
 
-/* It runs as `pid` from now on. */
+/* Starts the timer of its timeout, if it has one. 0, or -1 with an error. */
+int command_start_timeout(struct command *command, struct error *error);
+
+/* It runs as PID from now on. */
 void command_started(struct command *command, pid_t pid);
 
-/* It ended. It is finished when its output has been read. The record may be
- * gone afterwards: only so many ended ones are kept. */
+/* Its process has ended. The command is finished when its output has been read. It may be freed by then: only a limited
+ * number of ended commands are kept. */
 void command_ended(struct command *command, int wait_status);
 
-/* True for names and ids of letters, digits, '_' and '-', 1 to 64 long. */
+/* Whether it has 1 to 64 letters, digits, '_' and '-'. */
 bool name_valid(const char *name);
 
-/* Called by the registry; implemented with the streams in command-stream.c. */
+/* These are in command-stream.c. */
 void command_announce(struct command *command);
 void command_wake(struct command *command);
 void command_consumed(struct command *command, size_t length);
 
-/* Ends the command as a timeout or a signal asks. False: it is not running. */
+/* Sends a signal to the command. False if it is not running. */
 bool command_signal(struct command *command, int signal);

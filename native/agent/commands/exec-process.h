@@ -1,13 +1,13 @@
-/* Process mode: a fresh process in a session of its own. */
+/* Process mode: a new process in a session of its own. */
 #pragma once
 
 #include "fields.h"
+#include "shared/error.h"
 
 struct command;
-struct stream;
 
-/* Starts it. 0, or -1 with errno and a message. */
-int process_start(struct command *command, const struct fields *fields, char *message, size_t message_size);
+/* 0, or -1 with an error. */
+int process_start(struct command *command, const struct fields *fields, struct error *error);
 
-/* Its time is up, or its grace is. */
+/* Ends the process because its time is up, or its grace. */
 void process_stop(struct command *command);

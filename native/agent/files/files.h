@@ -1,4 +1,4 @@
-/* File operations. Paths are absolute and resolved inside. */
+/* File operations. Paths are absolute, and resolved inside. */
 #pragma once
 
 #include <sys/stat.h>
@@ -26,8 +26,8 @@ void op_file_mkdir(struct stream *stream, const struct fields *fields);
 void op_file_rename(struct stream *stream, const struct fields *fields);
 void op_file_symlink(struct stream *stream, const struct fields *fields);
 
-/* Makes every missing directory of the path, the last one too if `last`. */
-int make_directories(const char *path, mode_t mode, bool last);
+/* Makes all missing directories above PATH. 0, or -1 with an error. */
+int make_parents(const char *path, struct error *error);
 
 /* file-remove.c */
 void op_file_remove(struct stream *stream, const struct fields *fields);

@@ -1,4 +1,4 @@
-/* Watching files change. */
+/* Reports changes of files. */
 #pragma once
 
 #include "fields.h"

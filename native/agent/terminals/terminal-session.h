@@ -1,4 +1,4 @@
-/* A program on a terminal, and the last of what it showed. */
+/* A program on a terminal, and the last of its output. */
 #pragma once
 
 #include <stdbool.h>
@@ -11,40 +11,40 @@
 #include "ring.h"
 
 struct terminal {
-	struct list link;
-	char name[NAME_MAX_LENGTH + 1];
-	struct source master;
-	struct child child; /* pid 0 once it ended */
-	pid_t pid;
-	int cols, rows;
-	struct ring ring;
-	bool ended;
-	int wait_status;
-	struct timer kill_timer;
-	bool closing;
-	struct list viewers; /* of viewer.link */
+  struct list link;
+  char name[NAME_MAX_LENGTH + 1];
+  struct source master;
+  struct child child; /* its pid is 0 after it has ended */
+  pid_t pid;
+  int cols, rows;
+  struct ring ring;
+  bool ended;
+  int wait_status;
+  struct timer kill_timer;
+  bool closing;
+  struct list viewers; /* of viewer.link */
 };
 
 struct viewer {
-	struct list link;
-	struct stream *stream;
-	struct terminal *terminal;
-	uint64_t sent; /* its place in the ring */
-	struct buffer typed;
+  struct list link;
+  struct stream *stream;
+  struct terminal *terminal;
+  uint64_t sent; /* how far it is in the ring */
+  struct buffer typed;
 };
 
 extern struct list terminals;
 
 struct terminal *terminal_find(const char *name);
 
-/* Starts the program the fields describe. NULL with errno and a message. */
-struct terminal *terminal_start(const char *name, const struct fields *fields, char *message, size_t message_size);
+/* Starts the program that the fields describe. NULL with an error. */
+struct terminal *terminal_start(const char *name, const struct fields *fields, struct error *error);
 
-/* Types what the viewers sent, as the terminal takes it. */
+/* Types what the viewers have sent, as fast as the terminal takes it. */
 void terminal_type(struct terminal *terminal);
 
-/* HUP, then KILL; the record goes when the program has. */
+/* Sends HUP, and later KILL. The terminal is freed after the program has ended. */
 void terminal_hang_up(struct terminal *terminal);
 
-/* Frees it when nobody needs it any more. */
+/* Frees it if nobody needs it any more. */
 void terminal_release(struct terminal *terminal);

@@ -1,4 +1,4 @@
-/* Terminals: named programs on a pty of their own, watched by any number of streams. */
+/* Terminals: named programs, each on a pty of its own, that any number of streams can watch. */
 #pragma once
 
 #include "fields.h"

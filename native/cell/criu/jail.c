@@ -1,17 +1,17 @@
-/* The place that CRIU runs in. Names in its images are a sandbox's choice, and CRIU resolves some of them as
- * the host's root in its own mounts: a link there would lead it anywhere. So it has mounts of its own, with
- * nothing to be found in them: an empty tmpfs with
+/* The place that CRIU runs in. A sandbox chooses the names in the images, and CRIU resolves some of them in its own
+ * mounts as root of the host, where a link could lead it anywhere. So CRIU has mounts of its own in which there is
+ * nothing to find: an empty tmpfs with
  *
  *   /proc      for the processes that it works on
- *   /sys       read-only: the kernel lets a user namespace mount only what it sees already
- *   /run       where it keeps what it learned of the kernel; it asks anew on every call unless this is a tmpfs
- *   /tmp       for its log and the mounts that it builds; it goes with the namespace
+ *   /sys       read-only; a user namespace can mount only what it sees already
+ *   /run       a cache of what CRIU knows about the kernel, which it uses only if this is a tmpfs
+ *   /tmp       for its log and the mounts that it builds; goes away with the namespace
  *   /dev/null
- *   /dev/pts   with no terminal; CRIU compares a cell's with it
+ *   /dev/pts   without terminals; CRIU compares a cell's with it
  *   /stage     what a restored cell will consist of (stage.c)
  *
- * and, read-only under their own names, its program and libraries; and for a job the images and the cgroups
- * of the one environment it is about. The worker that gives it the job shows it those. */
+ * It also has its program and libraries, read-only under their own names, and for each job the images and cgroups of
+ * one environment, which the worker shows to it. */
 #define _GNU_SOURCE
 #include "jail.h"
 
@@ -28,20 +28,24 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "io.h"
+#include "report.h"
+#include "shared/owned.h"
+#include "stage.h"
+
 #define LOCKED_DOWN (MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)
 
-/* Who can change what becomes /run can have root write where it should not, and it lies where anybody may
- * make directories. */
+/* For the directory that becomes /run. It lies where anybody may make directories, and whoever could change it could
+ * make root write elsewhere. */
 static int clone_own_directory(const char *path) {
-  int fd = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  autoclose int fd = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (fd < 0) die("open '%s'", path);
   struct stat info;
-  if (fd < 0 || fstat(fd, &info)) die("open", path);
-  if (info.st_uid || info.st_mode & 022) die_usage("not a directory that only root can change", path);
+  if (fstat(fd, &info)) die("fstat '%s'", path);
+  if (info.st_uid || info.st_mode & 022) die_because("'%s' is not a directory that only root can change", path);
   char own[32];
   snprintf(own, sizeof own, "/proc/self/fd/%d", fd);
-  int tree = clone_mount(own, -1, LOCKED_DOWN | MOUNT_ATTR_NOEXEC);
-  close(fd);
-  return tree;
+  return clone_mount(own, -1, LOCKED_DOWN | MOUNT_ATTR_NOEXEC);
 }
 
 static void make_parents(const char *path) {
@@ -54,11 +58,11 @@ static void make_parents(const char *path) {
 
 static void make_mountpoint(const char *path, int tree) {
   struct stat info;
-  if (fstat(tree, &info)) die("fstat", path);
+  if (fstat(tree, &info)) die("fstat '%s'", path);
   make_parents(path);
   if (S_ISDIR(info.st_mode)) return make_directory(path);
   int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-  if (fd < 0) die("create", path);
+  if (fd < 0) die("create '%s'", path);
   close(fd);
 }
 
@@ -68,19 +72,27 @@ static void put(int tree, const char *at) {
 }
 
 static void mount_tmpfs(const char *at, const char *options) {
-  if (mount("jail", at, "tmpfs", MS_NOSUID, options)) die("mount tmpfs on", at);
+  if (mount("jail", at, "tmpfs", MS_NOSUID, options)) die("mount tmpfs on '%s'", at);
 }
 
 static void take_root(const char *directory) {
-  if (chdir(directory)) die("chdir", directory);
-  if (syscall(SYS_pivot_root, ".", ".")) die("pivot_root", directory);
-  if (umount2(".", MNT_DETACH)) die("detach the host's mounts from", "/");
-  if (chdir("/")) die("chdir", "/");
+  if (chdir(directory)) die("chdir '%s'", directory);
+  if (syscall(SYS_pivot_root, ".", ".")) die("pivot_root '%s'", directory);
+  if (umount2(".", MNT_DETACH)) die("umount the host's root");
+  if (chdir("/")) die("chdir '/'");
 }
 
-/* The directory that becomes /run is also where the new root is mounted first: it is there, and ours. */
+/* CRIU would read the beginning of every open file for its build id, and programs see the time of that access. */
+static void write_config(void) {
+  FILE *file = fopen(JAIL_CONFIG, "we");
+  if (!file) die("open '%s'", JAIL_CONFIG);
+  fputs("file-validation filesize\n", file);
+  if (fclose(file)) die("write '%s'", JAIL_CONFIG);
+}
+
+/* The new root is mounted on the directory that becomes /run, because that directory exists and is ours. */
 void enter_jail(const struct spec *spec) {
-  if (!spec->kdat) die_usage("needs --kdat", NULL);
+  if (!spec->kdat) die_because("a worker needs --kdat");
   enter_private_mounts();
   int run = clone_own_directory(spec->kdat);
   int proc = clone_mount("/proc", -1, LOCKED_DOWN | MOUNT_ATTR_NOEXEC);
@@ -97,11 +109,12 @@ void enter_jail(const struct spec *spec) {
   put(run, "/run");
   put(null, "/dev/null");
   make_directory("/dev/pts");
-  if (mount("devpts", "/dev/pts", "devpts", MS_NOSUID | MS_NOEXEC, NULL)) die("mount", "/dev/pts");
+  if (mount("devpts", "/dev/pts", "devpts", MS_NOSUID | MS_NOEXEC, NULL)) die("mount devpts on '/dev/pts'");
   make_directory(JAIL_STAGE);
   make_directory(JAIL_TMP);
   mount_tmpfs(JAIL_TMP, "size=64m,mode=0755");
-  /* Last: any of it may lie below one of the others. */
+  write_config();
+  /* Last, because any of these may lie below one of the mounts above. */
   for (size_t i = 0; i < spec->shown_count; i++) put(shown[i], spec->shown[i]);
 }
 
@@ -109,12 +122,12 @@ int open_mounts(pid_t pid) {
   char path[64];
   snprintf(path, sizeof path, "/proc/%d/ns/mnt", pid);
   int fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) die("open", path);
+  if (fd < 0) die("open '%s'", path);
   return fd;
 }
 
 void move_to(int mounts) {
-  if (setns(mounts, CLONE_NEWNS)) die("setns", "mount namespace");
+  if (setns(mounts, CLONE_NEWNS)) die("setns to a mount namespace");
 }
 
 void show(const struct jail *jail, const char *path, uint64_t attributes) {
@@ -126,16 +139,17 @@ void show(const struct jail *jail, const char *path, uint64_t attributes) {
 
 void show_stage(const struct jail *jail) {
   int tree = (int)syscall(SYS_open_tree, AT_FDCWD, "stage", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
-  if (tree < 0) die("open_tree", "stage");
+  if (tree < 0) die("open_tree 'stage'");
   move_to(jail->inside);
   attach(tree, JAIL_STAGE);
 }
 
-/* Processes that are being restored read some images as the sandbox's root. */
+/* The file is readable for all: some images are read by restored processes, as the sandbox's root. */
 void replace_file(const char *path, const void *bytes, size_t length) {
   char draft[] = JAIL_TMP "/replaced.XXXXXX";
-  int fd = mkstemp(draft);
-  if (fd < 0 || write(fd, bytes, length) != (ssize_t)length || fchmod(fd, 0444) || close(fd))
-    die("write", draft);
-  if (mount(draft, path, NULL, MS_BIND, NULL)) die("bind over", path);
+  autoclose int fd = mkstemp(draft);
+  if (fd < 0) die("mkstemp '%s'", draft);
+  if (!write_all(fd, bytes, length)) die("write '%s'", draft);
+  if (fchmod(fd, 0444)) die("fchmod '%s'", draft);
+  if (mount(draft, path, NULL, MS_BIND, NULL)) die("bind '%s' on '%s'", draft, path);
 }

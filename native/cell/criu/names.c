@@ -1,7 +1,7 @@
-/* Names that a sandbox chose, looked up in the root it will be restored on before CRIU gets to see them.
- * Nothing of it runs meanwhile, so what is found here is what CRIU finds. */
+/* Names that a sandbox chose, looked up in the root that it will be restored on before CRIU does. No process of the
+ * sandbox runs meanwhile, so CRIU will find what is found here. */
 #define _GNU_SOURCE
-#include "cell.h"
+#include "names.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,9 +13,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "report.h"
+#include "stage.h"
+
 enum last { LINK_ITSELF = O_NOFOLLOW, LINK_FOLLOWED = 0 };
 
-/* Whether there is something, and what; errno tells why not. */
+/* False with errno if nothing is there. */
 static bool look_up(int root, const char *path, uint64_t how_to_resolve, enum last last, struct stat *info) {
   struct open_how how = {.flags = O_PATH | O_CLOEXEC | (uint64_t)last, .resolve = how_to_resolve};
   int fd = (int)syscall(SYS_openat2, root, *path ? path : ".", &how, sizeof how);
@@ -27,18 +30,18 @@ static bool look_up(int root, const char *path, uint64_t how_to_resolve, enum la
 
 static int open_root(const char *path) {
   int fd = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-  if (fd < 0) die("open", path);
+  if (fd < 0) die("open '%s'", path);
   return fd;
 }
 
 __attribute__((noreturn)) static void refuse(const char *path, int error) {
   errno = error;
-  die("find inside", path);
+  die("find inside '%s'", path);
 }
 
 #define PLAINLY (RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS)
 
-/* What is mounted there would otherwise be mounted wherever a link leads. */
+/* With a link in one of these places, the mount would land wherever the link leads. */
 void require_mountpoints(void) {
   static const char *const places[] = {"dev", "proc", "sys", ENV_SOCKET_DIR};
   int root = open_root("stage/root");
@@ -50,8 +53,8 @@ void require_mountpoints(void) {
   close(root);
 }
 
-/* The kernel wrote this name down as it led to the file, without a link in it. If there is one by now, then
- * the file was deleted, and its directory replaced. What is missing, CRIU makes. */
+/* The kernel recorded this name when it led to the file, without links. If a link is there now, the file was deleted
+ * and its directory replaced. CRIU makes what is missing. */
 static void check_file(int root, const char *path, bool is_link_itself) {
   struct stat info;
   if (!look_up(root, path, PLAINLY, LINK_ITSELF, &info)) {
@@ -61,9 +64,9 @@ static void check_file(int root, const char *path, bool is_link_itself) {
   }
 }
 
-/* What the kernel's own file systems are mounted on. Not they themselves are to be seen here, and links in
- * them lead anywhere. */
-static bool is_of_the_kernel(int root, const struct stat *info) {
+/* Whether it is a directory that the kernel's file systems are mounted on. They are not mounted in this root, and
+ * links in them may lead anywhere. */
+static bool is_kernel_mountpoint(int root, const struct stat *info) {
   static const char *const places[] = {"dev", "proc", "sys"};
   for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
     struct stat place;
@@ -73,21 +76,21 @@ static bool is_of_the_kernel(int root, const struct stat *info) {
   return false;
 }
 
-/* Whether the directory of a socket is found; one that is not there may be made in the one above it. */
+/* Whether the directory of a socket exists. If it does not, CRIU may have to make it. */
 static bool is_found(int root, const char *directory, const char *path, bool may_be_made) {
   struct stat info;
   if (look_up(root, directory, RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS, LINK_FOLLOWED, &info)) {
-    if (is_of_the_kernel(root, &info)) refuse(path, EXDEV);
+    if (is_kernel_mountpoint(root, &info)) refuse(path, EXDEV);
     return true;
   }
   if (errno != ENOENT || !may_be_made) refuse(path, errno);
-  /* A link to what is not there now would be followed if it were. */
+  /* A dangling link is not harmless: CRIU would follow it once its target exists. */
   if (look_up(root, directory, RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS, LINK_ITSELF, &info)) refuse(path, ELOOP);
   return false;
 }
 
-/* A socket is bound by the name that its program gave, which may go through links, but not out. CRIU makes
- * the directory of one that was deleted together with it. */
+/* A socket is bound to the name that its program gave, which may go through links, but not leave the root. If it was
+ * deleted together with its directory, CRIU makes the directory. */
 static void check_socket(int root, const char *path, bool is_deleted) {
   char directory[PATH_MAX];
   if (snprintf(directory, sizeof directory, "/%s", path) >= (int)sizeof directory) refuse(path, ENAMETOOLONG);
@@ -102,8 +105,8 @@ static bool is_below(const char *path, const char *directory, const char **rest)
   return true;
 }
 
-/* Each begins with a letter: a file, a symbolic link that is open itself, a socket, a socket whose name was
- * deleted. */
+/* The first letter says what it is: (f)ile, symbolic (l)ink that is open itself, (s)ocket, or socket whose name was
+ * (d)eleted. */
 void check_names(const char *names, size_t length) {
   int root = open_root("stage/root"), run = open_root("stage/run");
   for (const char *at = names; at < names + length; at += strlen(at) + 1) {

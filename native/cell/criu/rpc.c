@@ -1,5 +1,4 @@
-/* CRIU's RPC, as far as it is needed here: requests come ready-made from our caller, and of the
- * answers only a few fields matter. */
+/* As much of CRIU's RPC as a worker needs: our caller sends complete requests, and few fields of the answers matter. */
 #define _GNU_SOURCE
 #include "rpc.h"
 
@@ -50,7 +49,7 @@ static void copy_text(char *to, size_t size, const struct field *field) {
   if (field->bytes) snprintf(to, size, "%.*s", (int)field->value, (const char *)field->bytes);
 }
 
-/* Both the answer to a restore and a notification hold a pid: in field 1 of the one, 2 of the other. */
+/* The pid is field 1 in the answer to a restore, and field 2 in a notification. */
 static void read_inner(const struct field *outer, unsigned pid_number, struct answer *answer) {
   const uint8_t *at = outer->bytes, *end = outer->bytes + outer->value;
   for (struct field field; at && next_field(&at, end, &field);) {

@@ -1,4 +1,4 @@
-/* What CRIU says over its RPC socket. */
+/* Answers of CRIU over its RPC socket. */
 #pragma once
 
 #include <stdbool.h>
@@ -7,10 +7,10 @@
 #include <sys/types.h>
 
 struct answer {
-  bool notifies; /* it waits for us at this step; otherwise it is done */
+  bool notifies; /* it waits for us at a step; otherwise it is done */
   bool success;
-  pid_t pid;       /* the restored first process, as the host sees it */
-  char script[32]; /* the step */
+  pid_t pid;       /* of the first restored process, on the host */
+  char script[32]; /* name of the step */
   char message[256];
 };
 

@@ -1,13 +1,14 @@
-/* Files that have several names, by layer and inode number. */
+/* Files with several names, found again by layer and inode number. */
 #define _GNU_SOURCE
-#include "view.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "report.h"
+#include "view.h"
 
 struct link {
   int layer;
@@ -21,30 +22,33 @@ static int by_file(const void *left, const void *right) {
   return (a->inode > b->inode) - (a->inode < b->inode);
 }
 
-bool link_to_first(void *const *links, const struct found *found, int root, int in, const char *name) {
+char *first_place(void *const *links, const struct found *found) {
   struct link key = {.layer = found->in.layer, .inode = found->stat.stx_ino};
   struct link **known = tfind(&key, links, by_file);
-  if (!known) return false;
-  char *place = (*known)->place, *slash = strrchr(place, '/');
+  return known ? (*known)->place : NULL;
+}
+
+bool link_to_first(void *const *links, const struct found *found, int root, int in, const char *name) {
+  char *place = first_place(links, found);
+  if (!place) return false;
+  char *slash = strrchr(place, '/');
   if (slash) *slash = '\0';
   int directory = slash ? open_below(root, place) : root;
-  if (directory < 0) die("open", place);
+  if (directory < 0) die("openat '%s'", place);
   bool made = !linkat(directory, slash ? slash + 1 : place, in, name, 0);
-  if (!made && errno != EMLINK && errno != EPERM) die("link", name);
+  if (!made && errno != EMLINK && errno != EPERM) die("linkat '%s'", name);
   if (slash) {
     *slash = '/';
     close(directory);
   }
-  return made; /* else a copy of its own will do */
+  return made; /* if not, the caller makes another copy */
 }
 
 void remember_place(void **links, const struct found *found, const char *place) {
-  struct link *link = malloc(sizeof *link);
-  if (!link) die("malloc", "link");
-  *link = (struct link){found->in.layer, found->stat.stx_ino, strdup(place)};
-  struct link **known = link->place ? tsearch(link, links, by_file) : NULL;
-  if (!known) die("malloc", "link");
-  if (*known != link) { /* it has reached its most links: what follows goes on from this copy */
+  struct link *link = require_memory(malloc(sizeof *link));
+  *link = (struct link){found->in.layer, found->stat.stx_ino, require_memory(strdup(place))};
+  struct link **known = require_memory(tsearch(link, links, by_file));
+  if (*known != link) { /* the first copy can have no more links: further names become links of this one */
     free((*known)->place);
     **known = *link;
     free(link);

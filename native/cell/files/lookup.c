@@ -1,8 +1,8 @@
-/* What paths are, as the layers together show them; alone, or with all below them. */
+/* The entries at given paths as the layers together show them, alone or with everything below. */
 #define _GNU_SOURCE
-#include "view.h"
-
 #include <string.h>
+
+#include "view.h"
 
 void lookup(char **layers, size_t count) {
   struct walk *walk = walk_layers(layers, count);

@@ -1,13 +1,11 @@
-/* OverlayFS's rules for one directory and one name in it. From the top down:
+/* The rules of OverlayFS for one name in a directory, from the topmost layer down:
  *
- *   nothing there     look in the next layer
+ *   nothing           look in the next layer
  *   whiteout          the name does not exist, whatever is below
- *   no directory      that is it; under a directory it ends the merge
+ *   not a directory   this is the entry; if directories were found above it, they do not merge with anything below
  *   directory         merges with those below, unless it is opaque
  */
 #define _GNU_SOURCE
-#include "view.h"
-
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,27 +16,29 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "report.h"
+#include "view.h"
+
 #define DIRECTORY (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NOATIME | O_CLOEXEC)
 
-/* A clone of the mount without those on it: an overlay does not see them either. */
+/* A clone of the mount, without mounts on top of it: an overlay does not see those either. */
 int open_layer(const char *path) {
   int fd = (int)syscall(SYS_open_tree, AT_FDCWD, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
-  if (fd < 0) die("open_tree", path);
+  if (fd < 0) die("open_tree '%s'", path);
   int directory = openat(fd, ".", DIRECTORY);
-  if (directory < 0) die("open", path);
+  if (directory < 0) die("openat '%s'", path);
   close(fd);
   return directory;
 }
 
 const char *layer_path(const char *layer, bool *host_ids) {
   *host_ids = !strncmp(layer, "host:", 5);
-  if (!*host_ids && strncmp(layer, "cell:", 5)) die_usage("a layer is host:PATH or cell:PATH", layer);
+  if (!*host_ids && strncmp(layer, "cell:", 5)) die_because("layer '%s' is not host:PATH or cell:PATH", layer);
   return layer + 5;
 }
 
 static struct merged *new_merged(size_t capacity, size_t depth) {
-  struct merged *directory = malloc(sizeof *directory + capacity * sizeof *directory->parts);
-  if (!directory) die("malloc", "directory");
+  struct merged *directory = require_memory(malloc(sizeof *directory + capacity * sizeof *directory->parts));
   directory->count = 0;
   directory->depth = depth;
   directory->closed = false;
@@ -70,14 +70,12 @@ bool is_whiteout(const struct statx *info) {
   return S_ISCHR(info->stx_mode) && !info->stx_rdev_major && !info->stx_rdev_minor;
 }
 
-/* Names that no file system could hold are not there, like those that are gone. */
-static bool means_absent(int error) {
-  return error == ENOENT || error == ENAMETOOLONG || error == ESTALE;
-}
+/* A name that no file system could hold is absent, too. */
+static bool means_absent(int error) { return error == ENOENT || error == ENAMETOOLONG || error == ESTALE; }
 
 bool stat_name(int directory, const char *name, struct statx *info) {
   if (!statx(directory, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, STATX_BASIC_STATS, info)) return true;
-  if (!means_absent(errno)) die("statx", name);
+  if (!means_absent(errno)) die("statx '%s'", name);
   return false;
 }
 
@@ -94,7 +92,7 @@ bool find_name(const struct merged *directory, const char *name, struct found *f
 }
 
 struct merged *descend(const struct merged *directory, const char *name) {
-  if (directory->depth == DEEPEST) die_usage("a tree is too deep to be read; it goes on below", name);
+  if (directory->depth == DEEPEST) die_because(TOO_DEEP, name);
   struct merged *below = new_merged(directory->count, directory->depth + 1);
   below->closed = directory->closed;
   for (size_t i = 0; i < directory->count; i++) {
@@ -115,10 +113,10 @@ struct merged *descend(const struct merged *directory, const char *name) {
 
 struct name {
   char *text;
-  size_t part; /* index of the topmost part comes first */
+  size_t part; /* index of the part that has it; 0 is topmost */
 };
 
-/* What a sandbox can make the host remember of one directory. */
+/* Limits to the memory that a sandbox can make the host use for one directory. */
 #define MOST_NAMES 2000000
 #define MOST_NAME_BYTES (128 << 20)
 
@@ -128,21 +126,19 @@ struct names {
 };
 
 static void add_names(struct names *names, int fd, size_t part) {
-  int own = openat(fd, ".", DIRECTORY); /* its position is ours alone */
+  int own = openat(fd, ".", DIRECTORY); /* with a position of its own */
   DIR *stream = own < 0 ? NULL : fdopendir(own);
-  if (!stream) die_open("a directory");
+  if (!stream) die_open("a directory of a layer");
   for (struct dirent *entry; (entry = readdir(stream));) {
     if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..")) continue;
     if (names->count == names->capacity) {
       names->capacity = names->capacity ? names->capacity * 2 : 64;
-      names->list = realloc(names->list, names->capacity * sizeof *names->list);
+      names->list = require_memory(realloc(names->list, names->capacity * sizeof *names->list));
     }
     names->bytes += strlen(entry->d_name);
     if (names->count == MOST_NAMES || names->bytes > MOST_NAME_BYTES)
-      die_usage("a directory has too many entries to be read, among them", entry->d_name);
-    char *text = strdup(entry->d_name);
-    if (!names->list || !text) die("malloc", "names");
-    names->list[names->count++] = (struct name){text, part};
+      die_because("a directory has too many entries to read, among them '%s'", entry->d_name);
+    names->list[names->count++] = (struct name){require_memory(strdup(entry->d_name)), part};
   }
   closedir(stream);
 }
@@ -153,8 +149,8 @@ static int by_text_then_part(const void *left, const void *right) {
   return order ? order : (a->part > b->part) - (a->part < b->part);
 }
 
-static void visit_names(const struct merged *directory, bool whiteouts,
-                        void (*visit)(const struct found *, void *), void *with) {
+static void visit_names(const struct merged *directory, bool whiteouts, void (*visit)(const struct found *, void *),
+                        void *with) {
   struct names names = {0};
   for (size_t i = 0; i < directory->count; i++) add_names(&names, directory->parts[i].fd, i);
   if (names.count) qsort(names.list, names.count, sizeof *names.list, by_text_then_part);

@@ -1,19 +1,20 @@
-/* A path that grows by a component and shrinks again, as a walk goes down and up. It
- * may be longer than the kernel takes: it is only ever shown, compared or taken apart. */
+/* A path that grows and shrinks by a component as a walk goes down and up. It may be longer than the kernel allows,
+ * because it is only ever printed, compared or taken apart. */
 #define _GNU_SOURCE
-#include "view.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "report.h"
+#include "shared/owned.h"
+#include "view.h"
+
 static void make_room(struct path *path, size_t length) {
   if (length < path->capacity) return;
   path->capacity = 2 * length + 256;
-  path->text = realloc(path->text, path->capacity);
-  if (!path->text) die("realloc", "path");
+  path->text = require_memory(realloc(path->text, path->capacity));
 }
 
 void set_path(struct path *path, const char *text) {
@@ -37,19 +38,17 @@ void cut_path(struct path *path, size_t length) {
 }
 
 void die_open(const char *on) {
-  if (errno == EMFILE || errno == ENFILE) die_usage("a tree is too deep to be read; it goes on below", on);
-  die("open", on);
+  if (errno == EMFILE || errno == ENFILE) die_because(TOO_DEEP, on);
+  die("open '%s'", on);
 }
 
 int open_below(int at, const char *path) {
   int directory = openat(at, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-  char *copy = strdup(path);
-  if (!copy) die("malloc", "path");
+  autofree char *copy = require_memory(strdup(path));
   for (char *rest = *copy ? copy : NULL, *name; directory >= 0 && (name = strsep(&rest, "/"));) {
     int next = openat(directory, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     close(directory);
     directory = next;
   }
-  free(copy);
   return directory;
 }

@@ -1,17 +1,17 @@
-/* An entry on stdout is three strings that end with NUL: its facts, its target if it
- * is a symbolic link, and its path from the root. The facts, separated by spaces:
+/* An entry on stdout is three strings that end with NUL: its facts, its target if it is a symbolic link, and its path
+ * from the root. The facts are separated by spaces:
  *
  *   layer type mode uid gid size seconds nanoseconds major minor inode links opaque
  *
- * type is one of f d l c b p s, w for a whiteout (in a scan only) and - for nothing
- * there, which has no other facts. mode is octal, without the type. */
+ * The type is one of f d l c b p s; or w for a whiteout, in a scan only; or - if nothing is there, without further
+ * facts. The mode is octal, without the type. */
 #define _GNU_SOURCE
-#include "view.h"
-
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "view.h"
 
 static char type_of(const struct statx *info) {
   if (is_whiteout(info)) return 'w';
@@ -28,17 +28,15 @@ static char type_of(const struct statx *info) {
 
 static void put(const char *text) { fwrite(text, 1, strlen(text) + 1, stdout); }
 
-void print_entry(int layer, int directory, const char *name, const struct statx *info, bool opaque,
-                 const char *path) {
+void print_entry(int layer, int directory, const char *name, const struct statx *info, bool opaque, const char *path) {
   char target[PATH_MAX] = "";
   if (S_ISLNK(info->stx_mode)) {
     ssize_t length = readlinkat(directory, name, target, sizeof target - 1);
-    target[length < 0 ? 0 : length] = '\0'; /* gone meanwhile, or no link any more */
+    target[length < 0 ? 0 : length] = '\0'; /* it has disappeared since, or is no longer a link */
   }
-  printf("%d %c %o %u %u %llu %lld %u %u %u %llu %u %d", layer, type_of(info), info->stx_mode & 07777u,
-         info->stx_uid, info->stx_gid, (unsigned long long)info->stx_size, (long long)info->stx_mtime.tv_sec,
-         info->stx_mtime.tv_nsec, info->stx_rdev_major, info->stx_rdev_minor,
-         (unsigned long long)info->stx_ino, info->stx_nlink, opaque);
+  printf("%d %c %o %u %u %llu %lld %u %u %u %llu %u %d", layer, type_of(info), info->stx_mode & 07777u, info->stx_uid,
+         info->stx_gid, (unsigned long long)info->stx_size, (long long)info->stx_mtime.tv_sec, info->stx_mtime.tv_nsec,
+         info->stx_rdev_major, info->stx_rdev_minor, (unsigned long long)info->stx_ino, info->stx_nlink, opaque);
   putchar('\0');
   put(target);
   put(path);
@@ -48,8 +46,4 @@ void print_missing(const char *path) {
   put("-1 -");
   put("");
   put(path);
-}
-
-void finish_output(void) {
-  if (fflush(stdout) || ferror(stdout)) die("write", "stdout");
 }

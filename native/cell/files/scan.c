@@ -1,7 +1,5 @@
-/* Every entry below one layer's directory, whiteouts included, in no order. */
+/* Every entry below one directory of a layer, with whiteouts, in no particular order. */
 #define _GNU_SOURCE
-#include "view.h"
-
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -9,15 +7,18 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A directory may have entries without end, and a tree be thousands of levels deep: each level
- * holds this much of its listing. */
+#include "report.h"
+#include "shared/owned.h"
+#include "view.h"
+
+/* How much of a listing each level holds. A directory may have millions of entries, and a tree thousands of levels. */
 #define LISTING 4096
 
 static struct path path;
 
 static void scan_directory(int fd, size_t depth);
 
-/* What a running environment removes or replaces meanwhile has no entries below it. */
+/* An entry that a running environment removes or replaces meanwhile has nothing below it. */
 static void scan_entry(int parent, const char *name, size_t depth) {
   struct statx info;
   if (!stat_name(parent, name, &info)) return;
@@ -43,13 +44,11 @@ static void scan_listed(int fd, const char *listing, ssize_t length, size_t dept
 }
 
 static void scan_directory(int fd, size_t depth) {
-  if (depth == DEEPEST) die_usage("a tree is too deep to be read", path.text);
-  char *listing = malloc(LISTING);
-  if (!listing) die("malloc", "listing");
+  if (depth == DEEPEST) die_because(TOO_DEEP, path.text);
+  autofree char *listing = require_memory(malloc(LISTING));
   ssize_t length;
   while ((length = getdents64(fd, listing, LISTING)) > 0) scan_listed(fd, listing, length, depth);
-  if (length < 0 && errno != ENOENT) die("getdents64", path.text ? path.text : "");
-  free(listing);
+  if (length < 0 && errno != ENOENT) die("getdents64 of '%s'", path.text ? path.text : "");
   close(fd);
 }
 

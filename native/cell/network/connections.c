@@ -1,8 +1,6 @@
-/* Forgets what the host tracks of the connections of an environment that is gone: one of TCP whose end
- * nobody has seen would keep its place in the host's table for five days. */
+/* Removes the connections of an environment that is gone from the host's connection tracking. A TCP connection that
+ * nobody closed would otherwise keep its place in the table for five days. */
 #define _GNU_SOURCE
-#include "cell.h"
-
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/netfilter/nfnetlink.h>
@@ -12,6 +10,9 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include "network.h"
+#include "report.h"
 
 #define MOST_TUPLE 256
 #define ATTRIBUTE_HEADER NLA_ALIGN((int)sizeof(struct nlattr))
@@ -36,7 +37,7 @@ static struct request request(unsigned call, unsigned short flags) {
   };
 }
 
-/* The attribute of this type among those in LENGTH bytes. */
+/* The first attribute of this type in LENGTH bytes of attributes, or NULL. */
 static const struct nlattr *find_attribute(const char *at, size_t length, unsigned type) {
   while (length >= sizeof(struct nlattr)) {
     const struct nlattr *attribute = (const void *)at;
@@ -73,19 +74,18 @@ struct list {
 static void add_tuple(struct list *list, const struct nlattr *tuple) {
   if (list->count == list->room) {
     list->room = list->room ? 2 * list->room : 256;
-    list->tuples = realloc(list->tuples, list->room * sizeof *list->tuples);
-    if (!list->tuples) die("realloc", "connections");
+    list->tuples = require_memory(realloc(list->tuples, list->room * sizeof *list->tuples));
   }
   struct tuple *added = &list->tuples[list->count++];
   added->length = tuple->nla_len;
   memcpy(added->bytes, tuple, tuple->nla_len);
 }
 
-/* True at the end of what the kernel lists. */
+/* Reads one message of the kernel's list. True if it was the last one. */
 static bool read_part(int fd, struct in_addr sender, struct list *list) {
   static char part[65536];
   ssize_t received = recv(fd, part, sizeof part, 0);
-  if (received < 0) die("recv", "connections");
+  if (received < 0) die("recv tracked connections");
   size_t length = (size_t)received;
   for (struct nlmsghdr *at = (void *)part; NLMSG_OK(at, length); at = NLMSG_NEXT(at, length)) {
     if (at->nlmsg_type == NLMSG_DONE || at->nlmsg_type == NLMSG_ERROR) return true;
@@ -99,18 +99,18 @@ static void forget(int fd, const struct tuple *tuple) {
   struct request r = request(IPCTNL_MSG_CT_DELETE, 0);
   memcpy(r.tuple, tuple->bytes, tuple->length);
   r.header.nlmsg_len += NLA_ALIGN(tuple->length);
-  /* One that has expired meanwhile is forgotten. */
-  if (send(fd, &r, r.header.nlmsg_len, 0) < 0) die("send", "connections");
+  /* The answer is not read: a connection that has expired since is gone as well. */
+  if (send(fd, &r, r.header.nlmsg_len, 0) < 0) die("send IPCTNL_MSG_CT_DELETE");
 }
 
 void forget_connections(const char *address) {
   struct in_addr sender;
-  if (inet_pton(AF_INET, address, &sender) != 1) die_usage("not an IPv4 address", address);
+  if (inet_pton(AF_INET, address, &sender) != 1) die_because("'%s' is not an IPv4 address", address);
   int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_NETFILTER);
-  if (fd < 0 && errno == EPROTONOSUPPORT) return; /* then nothing is tracked */
-  if (fd < 0) die("socket", "netfilter");
+  if (fd < 0 && errno == EPROTONOSUPPORT) return; /* then the kernel tracks nothing */
+  if (fd < 0) die("socket NETLINK_NETFILTER");
   struct request all = request(IPCTNL_MSG_CT_GET, NLM_F_DUMP);
-  if (send(fd, &all, all.header.nlmsg_len, 0) < 0) die("send", "connections");
+  if (send(fd, &all, all.header.nlmsg_len, 0) < 0) die("send IPCTNL_MSG_CT_GET");
   struct list list = {0};
   while (!read_part(fd, sender, &list)) continue;
   for (size_t i = 0; i < list.count; i++) forget(fd, &list.tuples[i]);

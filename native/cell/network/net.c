@@ -1,7 +1,5 @@
-/* Loopback and the veth pair, by rtnetlink: no `ip` process on the way. */
+/* Loopback and the veth pair, over rtnetlink: running `ip` would take longer. */
 #define _GNU_SOURCE
-#include "cell.h"
-
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +14,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "network.h"
+#include "report.h"
+#include "shared/owned.h"
+
 #define INSIDE_INTERFACE "eth0"
+#define LOOSE_END "loose"
 
 struct request {
   struct nlmsghdr header;
@@ -24,6 +27,7 @@ struct request {
 };
 
 static void *append(struct request *r, const void *data, size_t length) {
+  if (NLMSG_ALIGN(r->header.nlmsg_len) + length > sizeof *r) die_because("a netlink request is too long");
   char *at = (char *)r + NLMSG_ALIGN(r->header.nlmsg_len);
   if (data)
     memcpy(at, data, length);
@@ -50,54 +54,58 @@ static struct request request(unsigned short type, unsigned short flags) {
                                      .nlmsg_flags = (unsigned short)(NLM_F_REQUEST | NLM_F_ACK | flags)}};
 }
 
-/* 0, or -1 with errno as the kernel answered. */
+/* 0, or -1 with the kernel's answer in errno. */
 static int exchange(const struct request *r) {
-  int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
-  if (fd < 0) die("socket", "netlink");
-  if (send(fd, r, r->header.nlmsg_len, 0) < 0) die("send", "netlink");
-  char answer[4096];
-  if (recv(fd, answer, sizeof answer, 0) < (ssize_t)sizeof(struct nlmsghdr)) die("recv", "netlink");
-  close(fd);
-  const struct nlmsgerr *error = NLMSG_DATA((struct nlmsghdr *)answer);
-  errno = -error->error;
+  autoclose int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+  if (fd < 0) die("socket NETLINK_ROUTE");
+  if (send(fd, r, r->header.nlmsg_len, 0) < 0) die("send to NETLINK_ROUTE");
+  struct {
+    struct nlmsghdr header;
+    struct nlmsgerr error;
+    char rest[4096];
+  } answer;
+  ssize_t length = recv(fd, &answer, sizeof answer, 0);
+  if (length < 0) die("recv from NETLINK_ROUTE");
+  if ((size_t)length < NLMSG_LENGTH(sizeof answer.error.error)) die_because("NETLINK_ROUTE gave a short answer");
+  errno = -answer.error.error;
   return errno ? -1 : 0;
 }
 
-static void send_request(const struct request *r, const char *what, const char *on) {
-  if (exchange(r)) die(what, on);
-}
-
 static void bring_up(const char *interface) {
-  int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  if (fd < 0) die("socket", "inet");
+  autoclose int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) die("socket AF_INET");
   struct ifreq r = {0};
   strncpy(r.ifr_name, interface, sizeof r.ifr_name - 1);
-  if (ioctl(fd, SIOCGIFFLAGS, &r)) die("SIOCGIFFLAGS", interface);
+  if (ioctl(fd, SIOCGIFFLAGS, &r)) die("ioctl SIOCGIFFLAGS of '%s'", interface);
   r.ifr_flags |= IFF_UP | IFF_RUNNING;
-  if (ioctl(fd, SIOCSIFFLAGS, &r)) die("SIOCSIFFLAGS", interface);
-  close(fd);
+  if (ioctl(fd, SIOCSIFFLAGS, &r)) die("ioctl SIOCSIFFLAGS of '%s'", interface);
 }
 
 void bring_loopback_up(void) { bring_up("lo"); }
 
+static struct in_addr parse_address(const char *text) {
+  struct in_addr address;
+  if (!text || inet_pton(AF_INET, text, &address) != 1) die_because("'%s' is not an IPv4 address", text ? text : "");
+  return address;
+}
+
 static void add_address(const char *interface, const char *address, unsigned prefix) {
-  struct in_addr ip;
-  if (inet_pton(AF_INET, address, &ip) != 1) die_usage("not an IPv4 address", address);
+  struct in_addr ip = parse_address(address);
   struct request r = request(RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL);
-  struct ifaddrmsg message = {.ifa_family = AF_INET,
-                              .ifa_prefixlen = (unsigned char)prefix,
-                              .ifa_index = if_nametoindex(interface)};
+  struct ifaddrmsg message = {
+      .ifa_family = AF_INET, .ifa_prefixlen = (unsigned char)prefix, .ifa_index = if_nametoindex(interface)};
   append(&r, &message, sizeof message);
   add(&r, IFA_LOCAL, &ip, sizeof ip);
   add(&r, IFA_ADDRESS, &ip, sizeof ip);
-  send_request(&r, "add address", address);
+  if (exchange(&r)) die("RTM_NEWADDR %s/%u on '%s'", address, prefix, interface);
 }
 
-void create_veth(const struct spec *spec, pid_t peer) {
+/* A pair whose end inside is in the network of PEER. */
+static void create_pair(const char *name, pid_t peer) {
   struct request r = request(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL);
   struct ifinfomsg link = {.ifi_family = AF_UNSPEC};
   append(&r, &link, sizeof link);
-  add(&r, IFLA_IFNAME, spec->veth, strlen(spec->veth) + 1);
+  add(&r, IFLA_IFNAME, name, strlen(name) + 1);
   struct rtattr *info = add(&r, IFLA_LINKINFO, NULL, 0);
   add(&r, IFLA_INFO_KIND, "veth", 4);
   struct rtattr *data = add(&r, IFLA_INFO_DATA, NULL, 0);
@@ -109,24 +117,28 @@ void create_veth(const struct spec *spec, pid_t peer) {
   end_nest(&r, other);
   end_nest(&r, data);
   end_nest(&r, info);
-  send_request(&r, "create veth", spec->veth);
+  if (exchange(&r)) die("RTM_NEWLINK veth '%s'", name);
+}
+
+void create_veth(const struct spec *spec, pid_t peer) {
+  create_pair(spec->veth, peer);
   add_address(spec->veth, spec->gateway, spec->prefix);
   bring_up(spec->veth);
 }
 
-void delete_link(const char *interface) {
+/* If it exists. */
+static void delete_link(const char *interface) {
   struct request r = request(RTM_DELLINK, 0);
   struct ifinfomsg link = {.ifi_family = AF_UNSPEC};
   append(&r, &link, sizeof link);
   add(&r, IFLA_IFNAME, interface, strlen(interface) + 1);
-  if (exchange(&r) && errno != ENODEV) die("delete link", interface);
+  if (exchange(&r) && errno != ENODEV) die("RTM_DELLINK '%s'", interface);
 }
 
 void configure_inside(const struct spec *spec) {
   add_address(INSIDE_INTERFACE, spec->address, spec->prefix);
   bring_up(INSIDE_INTERFACE);
-  struct in_addr gateway;
-  inet_pton(AF_INET, spec->gateway, &gateway);
+  struct in_addr gateway = parse_address(spec->gateway);
   struct request r = request(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_EXCL);
   struct rtmsg route = {.rtm_family = AF_INET,
                         .rtm_table = RT_TABLE_MAIN,
@@ -135,15 +147,15 @@ void configure_inside(const struct spec *spec) {
                         .rtm_type = RTN_UNICAST};
   append(&r, &route, sizeof route);
   add(&r, RTA_GATEWAY, &gateway, sizeof gateway);
-  send_request(&r, "add default route via", spec->gateway);
+  if (exchange(&r)) die("RTM_NEWROUTE default via %s", spec->gateway);
 }
 
 void enter_network(pid_t pid) {
   char path[64];
   snprintf(path, sizeof path, "/proc/%d/ns/net", pid);
   int fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) die("open", path);
-  if (setns(fd, CLONE_NEWNET)) die("setns", path);
+  if (fd < 0) die("open '%s'", path);
+  if (setns(fd, CLONE_NEWNET)) die("setns to '%s'", path);
   close(fd);
 }
 
@@ -152,4 +164,23 @@ void connect_cell(const struct spec *spec, pid_t pid) {
   create_veth(spec, pid);
   enter_network(pid);
   configure_inside(spec);
+}
+
+void stand_alone(const struct spec *spec, pid_t pid) {
+  enter_network(pid);
+  create_pair(LOOSE_END, getpid());
+  bring_up(LOOSE_END);
+  configure_inside(spec);
+}
+
+void verb_connect(char **words) {
+  static struct spec spec;
+  parse_all_options(&spec, words);
+  if (!spec.veth || !spec.pid) die_because("connect needs --pid and --veth");
+  connect_cell(&spec, (pid_t)spec.pid);
+}
+
+void verb_disconnect(char **words) {
+  delete_link(words[0]);
+  for (char **address = words + 1; *address; address++) forget_connections(*address);
 }

@@ -1,14 +1,15 @@
 /* Joining and freezing cgroups. */
 #define _GNU_SOURCE
-#include "cell.h"
-
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-/* A word of a list with commas between. */
+#include "report.h"
+#include "walls.h"
+
+/* Whether the words of LIST, which commas separate, include this one. */
 static bool lists(const char *list, const char *word, size_t length) {
   for (const char *at = list; at; at = strchr(at, ','), at = at ? at + 1 : NULL)
     if (!strncmp(at, word, length) && strchr(", \n", at[length])) return true;
@@ -19,7 +20,7 @@ struct hierarchy {
   char root[PATH_MAX], mount[PATH_MAX], controllers[256];
 };
 
-/* Of mounts on the same place the last one is seen. */
+/* The v1 hierarchy that DIR is in. If several are mounted in the same place, the last one is visible. */
 static bool find_hierarchy(const char *dir, struct hierarchy *found) {
   static char line[4 * PATH_MAX];
   static struct hierarchy one;
@@ -38,8 +39,8 @@ static bool find_hierarchy(const char *dir, struct hierarchy *found) {
   return is_found;
 }
 
-/* The file `tasks` of this process's own group, in the v1 hierarchy that DIR is in. It must be sure that
- * the way back is open before anyone goes. */
+/* The file `tasks` of this process's own group, in the v1 hierarchy that DIR is in. It must be writable: a process
+ * that enters another group has to come back. */
 static bool find_own(const char *dir, char *path, size_t size) {
   static struct hierarchy hierarchy;
   static char line[PATH_MAX + 256];
@@ -50,7 +51,7 @@ static bool find_own(const char *dir, char *path, size_t size) {
     char *controllers = strchr(line, ':'), *at = controllers ? strchr(++controllers, ':') : NULL;
     if (!at || !lists(hierarchy.controllers, controllers, strcspn(controllers, ",:"))) continue;
     at[strcspn(at, "\n")] = 0;
-    /* In a container, a part of the hierarchy may be mounted as if it were all. */
+    /* Inside a container, the mount may show only a part of the hierarchy. */
     size_t above = strcmp(hierarchy.root, "/") ? strlen(hierarchy.root) : 0;
     if (strncmp(++at, hierarchy.root, above)) continue;
     is_found = snprintf(path, size, "%s%s/tasks", hierarchy.mount, at + above) < (int)size && !access(path, W_OK);
@@ -66,12 +67,13 @@ size_t groups_to_enter(const struct spec *spec, struct doorway *groups) {
     snprintf(enter, PATH_MAX, "%s/tasks", spec->cgroups[i]);
     bool is_unified = access(enter, F_OK);
     if (!is_unified && !find_own(spec->cgroups[i], leave, PATH_MAX)) return 0;
-    groups[i] = is_unified ? (struct doorway){.enter = spec->cgroups[i]} : (struct doorway){.enter = enter, .leave = leave};
+    groups[i] =
+        is_unified ? (struct doorway){.enter = spec->cgroups[i]} : (struct doorway){.enter = enter, .leave = leave};
   }
   return spec->cgroup_count;
 }
 
-/* All of them have the same name. */
+/* The groups of a cell have the same name in every hierarchy. */
 static bool is_in_cgroups(const struct spec *spec, pid_t pid) {
   static char line[PATH_MAX + 256];
   const char *name = strrchr(spec->cgroups[0], '/');

@@ -1,11 +1,9 @@
-/* Which devices the processes of cells may open, whatever nodes they come by: those of the template (see
- * template.c) and terminals. It is the second wall, behind mounts without devices.
+/* Which devices the processes of cells may open, whatever device nodes they get hold of: those of the template (see
+ * template.c) and terminals. This is the second wall, behind mounts without devices.
  *
- * In v1 the policy is text in the group of each cell (see src/backends/native/cell/devices.ts). In v2 it is a
- * BPF program, attached to the group that the cells of a home have in common; it ends with that group. */
+ * With cgroup v1 the policy is text in the group of each cell (see src/backends/native/cell/devices.ts). With v2 it
+ * is a BPF program that is attached to the group above all cells of a home, and goes away with that group. */
 #define _GNU_SOURCE
-#include "cell.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -16,18 +14,21 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Says that the program is attached, also to devices.ts: a mode costs a look, a program can only be seen
- * with bpf(). The kernel makes groups with 0755. */
+#include "report.h"
+#include "walls.h"
+
+/* The mode of a group that has the program; devices.ts looks at it too. A mode is easy to read, while only bpf()
+ * shows a program. The kernel makes groups with mode 0755. */
 #define LIMITED_MODE 0700
 
 #define ANY (-1)
 
-/* Character devices to open; none can be made. */
+/* Character devices that may be opened. None may be made. */
 static const struct {
   int major, minor;
 } allowed[] = {
-    {1, 3} /* null */,   {1, 5} /* zero */,    {1, 7} /* full */, {1, 8} /* random */,
-    {1, 9} /* urandom */, {5, 0} /* tty */,    {5, 2} /* ptmx */, {136, ANY} /* pts */,
+    {1, 3} /* null */,    {1, 5} /* zero */, {1, 7} /* full */, {1, 8} /* random */,
+    {1, 9} /* urandom */, {5, 0} /* tty */,  {5, 2} /* ptmx */, {136, ANY} /* pts */,
 };
 
 #define OP(op, to, from, jump, value) \
@@ -43,7 +44,7 @@ static const struct {
 
 static size_t build_policy(struct bpf_insn *code) {
   const struct bpf_insn first[] = {
-      /* the kind of device in the low half, what is wanted of it in the high one */
+      /* the type of device in the low half, the kind of access in the high half */
       LOAD_FIELD(BPF_REG_2, access_type),
       OP(BPF_ALU64 | BPF_MOV | BPF_X, BPF_REG_3, BPF_REG_2, 0, 0),
       OP(BPF_ALU64 | BPF_AND | BPF_K, BPF_REG_3, 0, 0, 0xffff),
@@ -72,60 +73,63 @@ static size_t build_policy(struct bpf_insn *code) {
   return n + sizeof last / sizeof *last;
 }
 
-static int bpf(int command, union bpf_attr *attr) {
-  return (int)syscall(SYS_bpf, command, attr, sizeof *attr);
-}
+static int bpf(int command, union bpf_attr *attr) { return (int)syscall(SYS_bpf, command, attr, sizeof *attr); }
 
-/* Its descriptor; -1 where the kernel, or who confined this process, has no such programs. */
+/* Returns its descriptor, or -1 where the kernel has no such programs or this process may not load them. */
 static int load_policy(void) {
   struct bpf_insn code[32 + EACH * ALLOWED];
   size_t length = build_policy(code);
+  static const char license[] = "MIT";
   union bpf_attr attr = {
       .prog_type = BPF_PROG_TYPE_CGROUP_DEVICE,
       .expected_attach_type = BPF_CGROUP_DEVICE,
       .insns = (uintptr_t)code,
       .insn_cnt = (uint32_t)length,
-      .license = (uintptr_t) "MIT",
+      .license = (uintptr_t)license,
       .prog_name = "fp_devices",
   };
   int fd = bpf(BPF_PROG_LOAD, &attr);
-  if (fd < 0 && errno != EPERM && errno != ENOSYS && errno != EINVAL) die("bpf", "load the policy of devices");
+  if (fd < 0 && errno != EPERM && errno != ENOSYS && errno != EINVAL) die("bpf BPF_PROG_LOAD");
   return fd;
 }
 
 static bool attach_policy(int program, const char *group) {
   int directory = open(group, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (directory < 0) die("open", group);
+  if (directory < 0) die("open '%s'", group);
   union bpf_attr attr = {
       .target_fd = (uint32_t)directory,
       .attach_bpf_fd = (uint32_t)program,
       .attach_type = BPF_CGROUP_DEVICE,
-      .attach_flags = BPF_F_ALLOW_MULTI, /* with what is attached above, and below */
+      .attach_flags = BPF_F_ALLOW_MULTI, /* in addition to programs of the groups above and below */
   };
   bool attached = !bpf(BPF_PROG_ATTACH, &attr);
-  if (!attached && errno != EPERM && errno != EINVAL) die("attach the policy of devices to", group);
+  if (!attached && errno != EPERM && errno != EINVAL) die("bpf BPF_PROG_ATTACH to '%s'", group);
   close(directory);
   return attached;
 }
 
-bool limit_home_devices(const char *group) {
+static bool limit_home_devices(const char *group) {
   struct stat info;
-  if (stat(group, &info)) die("stat", group);
+  if (stat(group, &info)) die("stat '%s'", group);
   if ((info.st_mode & 07777) == LIMITED_MODE) return true;
   int program = load_policy();
   bool attached = program >= 0 && attach_policy(program, group);
   if (program >= 0) close(program);
-  if (attached && chmod(group, LIMITED_MODE)) die("chmod", group);
+  if (attached && chmod(group, LIMITED_MODE)) die("chmod '%s'", group);
   return attached;
 }
 
 bool limit_devices(const char *cgroup) {
   char path[PATH_MAX];
   snprintf(path, sizeof path, "%s/cgroup.freeze", cgroup);
-  if (access(path, F_OK)) return true; /* v1 has its policy */
+  if (access(path, F_OK)) return true; /* v1: it has its own policy */
   snprintf(path, sizeof path, "%s", cgroup);
   char *last = strrchr(path, '/');
-  if (!last || last == path) die_usage("not the cgroup of a cell", cgroup);
+  if (!last || last == path) die_because("'%s' is not the cgroup of a cell", cgroup);
   *last = 0;
   return limit_home_devices(path);
+}
+
+void verb_limit_devices(char **words) {
+  if (!limit_home_devices(words[0])) die_because("the kernel accepts no device policy (BPF) for '%s'", words[0]);
 }

@@ -1,8 +1,6 @@
-/* Which system calls are refused inside. CRIU keeps the filter of a process with it; `cell filter` prints
- * the one of this version. */
+/* The filter of system calls that every process inside has. CRIU dumps it with the process and restores it; `cell
+ * filter` prints the one of this version. */
 #define _GNU_SOURCE
-#include "cell.h"
-
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -22,6 +20,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "io.h"
+#include "refused-calls.h"
+#include "report.h"
+#include "walls.h"
+
 #if defined(__x86_64__)
 #define NATIVE_ARCH AUDIT_ARCH_X86_64
 #elif defined(__aarch64__)
@@ -30,81 +33,15 @@
 #error "no seccomp filter for this architecture"
 #endif
 
-/* Newer than the headers of some machines; the same number everywhere. */
-#ifndef SYS_quotactl_fd
-#define SYS_quotactl_fd 443
-#endif
-#ifndef SYS_memfd_secret
-#define SYS_memfd_secret 447
-#endif
-#ifndef SYS_set_mempolicy_home_node
-#define SYS_set_mempolicy_home_node 450
-#endif
-#ifndef SYS_cachestat
-#define SYS_cachestat 451
-#endif
-#ifndef SYS_statmount
-#define SYS_statmount 457
-#define SYS_listmount 458
-#endif
-#ifndef SYS_open_tree_attr
-#define SYS_open_tree_attr 467
-#endif
-
-/* Of Linux 6.18. What a later kernel adds has not been looked at. */
+/* As of Linux 6.18. Calls that later kernels add have not been reviewed. */
 #define LAST_KNOWN_CALL 469
 
 #ifndef CLONE_NEWTIME
 #define CLONE_NEWTIME 0x00000080
 #endif
-/* clone has the signal at the end where unshare has the namespace of time; clone3 is refused. */
+/* Without CLONE_NEWTIME: in the flags of clone, its bit is part of the exit signal. */
 #define NAMESPACES \
   (CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET)
-
-struct refusal {
-  int call;
-  int error;
-};
-
-/* ENOSYS where a program then takes another way, EPERM where it should give up. Much of this needs
- * capabilities that nobody inside has; refused here, it is no way into a faulty kernel either. */
-static const struct refusal refusals[] = {
-    /* CRIU cannot dump these; of clone3 a filter cannot see the flags */
-    {SYS_io_uring_setup, ENOSYS}, {SYS_io_uring_enter, ENOSYS}, {SYS_io_uring_register, ENOSYS},
-    {SYS_userfaultfd, ENOSYS},    {SYS_memfd_secret, ENOSYS},   {SYS_clone3, ENOSYS},
-    /* fs.aio-nr is one number for the whole machine, which no limit divides */
-    {SYS_io_setup, ENOSYS},       {SYS_io_destroy, ENOSYS},     {SYS_io_submit, ENOSYS},
-    {SYS_io_getevents, ENOSYS},   {SYS_io_cancel, ENOSYS},      {SYS_io_pgetevents, ENOSYS},
-    /* tells what the host has read of files that all share */
-    {SYS_cachestat, ENOSYS},
-    /* the kernel itself */
-    {SYS_bpf, EPERM},             {SYS_perf_event_open, EPERM}, {SYS_kexec_load, EPERM},
-    {SYS_init_module, EPERM},     {SYS_finit_module, EPERM},    {SYS_delete_module, EPERM},
-    {SYS_reboot, EPERM},          {SYS_syslog, EPERM},          {SYS_lookup_dcookie, EPERM},
-    {SYS_acct, EPERM},            {SYS_swapon, EPERM},          {SYS_swapoff, EPERM},
-    {SYS_settimeofday, EPERM},    {SYS_clock_settime, EPERM},   {SYS_adjtimex, EPERM},
-    {SYS_clock_adjtime, EPERM},   {SYS_vhangup, EPERM},         {SYS_kcmp, EPERM},
-    /* keys belong to no namespace that a cell could have for itself */
-    {SYS_keyctl, EPERM},          {SYS_add_key, EPERM},         {SYS_request_key, EPERM},
-    /* files and mounts */
-    {SYS_open_by_handle_at, EPERM}, {SYS_quotactl, EPERM},      {SYS_quotactl_fd, EPERM},
-    {SYS_fanotify_init, EPERM},   {SYS_fanotify_mark, EPERM},   {SYS_mount, EPERM},
-    {SYS_umount2, EPERM},         {SYS_pivot_root, EPERM},      {SYS_fsopen, EPERM},
-    {SYS_fsconfig, EPERM},        {SYS_fsmount, EPERM},         {SYS_fspick, EPERM},
-    {SYS_open_tree, EPERM},       {SYS_move_mount, EPERM},      {SYS_mount_setattr, EPERM},
-    {SYS_open_tree_attr, EPERM}, {SYS_statmount, ENOSYS},     {SYS_listmount, ENOSYS},
-    {SYS_setns, EPERM},
-    /* where memory lies */
-    {SYS_process_madvise, EPERM}, {SYS_move_pages, EPERM},      {SYS_migrate_pages, EPERM},
-    {SYS_mbind, EPERM},           {SYS_set_mempolicy, EPERM},   {SYS_set_mempolicy_home_node, EPERM},
-#ifdef SYS_kexec_file_load
-    {SYS_kexec_file_load, EPERM},
-#endif
-#if defined(__x86_64__)
-    {SYS_iopl, EPERM},            {SYS_ioperm, EPERM},          {SYS_uselib, ENOSYS},
-    {SYS_ustat, ENOSYS},          {SYS_sysfs, ENOSYS},          {SYS_modify_ldt, ENOSYS},
-#endif
-};
 
 #define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
 #define REFUSE(error) BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (error))
@@ -116,20 +53,23 @@ static const struct refusal refusals[] = {
 #define SKIP_UNLESS_OVER(value, n) BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, (value), 0, (n))
 #define ALLOW_IF(value) SKIP_UNLESS_EQUAL(value, 1), ALLOW
 
+#define FILTER_ROOM 512 /* instructions; there are about 230 */
+
 struct filter {
   struct sock_filter *code;
   size_t length, room;
 };
 
 static void append(struct filter *filter, const struct sock_filter *part, size_t length) {
-  if (filter->length + length > filter->room) die_usage("no room for the filter of system calls", NULL);
+  if (filter->length + length > filter->room)
+    die_because("the filter of system calls has more than %zu instructions", filter->room);
   memcpy(filter->code + filter->length, part, length * sizeof *part);
   filter->length += length;
 }
 
 #define APPEND(filter, part) append(filter, part, sizeof(part) / sizeof *(part))
 
-/* PART is all there is to this call. It decides by arguments, of which the kernel, too, takes the low word. */
+/* PART decides about this call, and about nothing else. It sees the low word of each argument, like the kernel. */
 static void append_for(struct filter *filter, int call, const struct sock_filter *part, size_t length) {
   const struct sock_filter head[] = {SKIP_UNLESS_EQUAL((uint32_t)call, (uint8_t)length)};
   APPEND(filter, head);
@@ -140,18 +80,15 @@ static void append_for(struct filter *filter, int call, const struct sock_filter
 
 static void only_native(struct filter *filter) {
   const struct sock_filter part[] = {
-      LOAD(arch),
-      SKIP_IF_EQUAL(NATIVE_ARCH, 1),
-      REFUSE(ENOSYS),
-      LOAD(nr),
-      SKIP_UNLESS_OVER(LAST_KNOWN_CALL, 1), /* among them those of x32 */
+      LOAD(arch),     SKIP_IF_EQUAL(NATIVE_ARCH, 1),        REFUSE(ENOSYS),
+      LOAD(nr),       SKIP_UNLESS_OVER(LAST_KNOWN_CALL, 1), /* includes the calls of x32 */
       REFUSE(ENOSYS),
   };
   APPEND(filter, part);
 }
 
 static void refuse_by_name(struct filter *filter) {
-  for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
+  for (size_t i = 0; i < refusal_count; i++) {
     const struct sock_filter part[] = {REFUSE((uint32_t)refusals[i].error)};
     APPEND_FOR(filter, refusals[i].call, part);
   }
@@ -162,10 +99,10 @@ static void refuse_namespaces(struct filter *filter, int call, uint32_t flags) {
   APPEND_FOR(filter, call, part);
 }
 
-/* Other families know no network namespace (vsock), cannot be dumped by CRIU, or have the kernel load what
- * is seldom used and seldom looked at; so have other protocols of the internet. With these errors libraries
- * take it that the kernel was built without. Of netlink there is what shows interfaces and routes: audit,
- * netfilter, uevents and the generic kind are the host's. */
+/* Other families ignore network namespaces (vsock), cannot be dumped by CRIU, or make the kernel load modules that
+ * few people use or review. The same goes for other internet protocols. The errors are those of a kernel that was
+ * built without them. Of netlink, only interfaces and routes are available: audit, netfilter, uevents and generic
+ * netlink belong to the host. */
 static void refuse_sockets(struct filter *filter, int call) {
   const struct sock_filter part[] = {
       LOAD(args[0]),
@@ -195,8 +132,8 @@ static void refuse_sockets(struct filter *filter, int call) {
   APPEND_FOR(filter, call, part);
 }
 
-/* The memory of these rings is counted by no cgroup, and their code is known for its faults. Compiled socket
- * filters take from one amount for the whole machine, without which no cell gets its own filter. */
+/* No cgroup counts the memory of packet rings, and their code is known for its faults. Compiled socket filters
+ * share one budget for the whole machine; once it is used up, no cell can install its own filter. */
 static void refuse_socket_options(struct filter *filter) {
   const struct sock_filter part[] = {
       LOAD(args[1]),
@@ -220,7 +157,7 @@ static void refuse_socket_options(struct filter *filter) {
   APPEND_FOR(filter, SYS_setsockopt, part);
 }
 
-/* Pages that the host has set aside for its own programs, which no limit counts. */
+/* Huge pages are set aside for the host's own programs, and no limit counts them. */
 static void refuse_huge_pages(struct filter *filter, int call, unsigned argument, uint32_t flag) {
   const struct sock_filter part[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args) + argument * sizeof(uint64_t)),
@@ -231,35 +168,30 @@ static void refuse_huge_pages(struct filter *filter, int call, unsigned argument
   APPEND_FOR(filter, call, part);
 }
 
-/* To type for whoever has the terminal, and to have the kernel load a line discipline. */
+/* Refuses to type for whoever reads the terminal, and to make the kernel load a line discipline. */
 static void refuse_terminal_tricks(struct filter *filter) {
   const struct sock_filter part[] = {
-      LOAD(args[1]),
-      SKIP_IF_EQUAL(TIOCSTI, 3),
-      SKIP_IF_EQUAL(TIOCLINUX, 2),
-      SKIP_IF_EQUAL(TIOCSETD, 1),
-      ALLOW,
+      LOAD(args[1]), SKIP_IF_EQUAL(TIOCSTI, 3), SKIP_IF_EQUAL(TIOCLINUX, 2), SKIP_IF_EQUAL(TIOCSETD, 1), ALLOW,
       REFUSE(EPERM),
   };
   APPEND_FOR(filter, SYS_ioctl, part);
 }
 
-/* To be told the present one, `linux32`, and what debuggers want. */
+#define OTHER_PERSONALITIES (0xffffffff ^ (PER_LINUX32 | UNAME26 | ADDR_NO_RANDOMIZE))
+
+/* Allows asking for the present personality, `linux32`, and what debuggers need. */
 static void refuse_personalities(struct filter *filter) {
   const struct sock_filter part[] = {
-      LOAD(args[0]),
-      ALLOW_IF(0xffffffff),
-      SKIP_UNLESS_ANY((uint32_t) ~(PER_LINUX32 | UNAME26 | ADDR_NO_RANDOMIZE), 1),
-      REFUSE(EPERM),
-      ALLOW,
+      LOAD(args[0]), ALLOW_IF(0xffffffff), SKIP_UNLESS_ANY(OTHER_PERSONALITIES, 1), REFUSE(EPERM), ALLOW,
   };
   APPEND_FOR(filter, SYS_personality, part);
 }
 
-size_t build_syscall_filter(struct sock_filter *code, size_t room) {
+/* Returns the number of instructions. */
+static size_t build_syscall_filter(struct sock_filter *code, size_t room) {
   struct filter filter = {.code = code, .room = room};
   only_native(&filter);
-  refuse_huge_pages(&filter, SYS_mmap, 3, MAP_HUGETLB); /* first, for it is called the most */
+  refuse_huge_pages(&filter, SYS_mmap, 3, MAP_HUGETLB); /* first, as it is called most often */
   refuse_huge_pages(&filter, SYS_memfd_create, 1, MFD_HUGETLB);
   refuse_huge_pages(&filter, SYS_shmget, 2, SHM_HUGETLB);
   refuse_by_name(&filter);
@@ -278,12 +210,12 @@ size_t build_syscall_filter(struct sock_filter *code, size_t room) {
 void install_syscall_filter(void) {
   struct sock_filter code[FILTER_ROOM];
   struct sock_fprog program = {.len = (unsigned short)build_syscall_filter(code, FILTER_ROOM), .filter = code};
-  if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0)) die("prctl", "seccomp filter");
+  if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0)) die("prctl PR_SET_SECCOMP");
 }
 
-int print_syscall_filter(void) {
+void verb_filter(char **words) {
+  (void)words;
   struct sock_filter code[FILTER_ROOM];
-  ssize_t size = (ssize_t)(build_syscall_filter(code, FILTER_ROOM) * sizeof *code);
-  if (write(STDOUT_FILENO, code, (size_t)size) != size) die("write", "filter of system calls");
-  return 0;
+  size_t length = build_syscall_filter(code, FILTER_ROOM);
+  if (!write_all(STDOUT_FILENO, code, length * sizeof *code)) die("write stdout");
 }

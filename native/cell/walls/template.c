@@ -1,41 +1,44 @@
-/* Layers and templates need device nodes and trusted xattrs, which Node cannot make. */
+/* Device nodes and trusted attributes, for layers and for the template of /dev. Node can make neither. */
 #define _GNU_SOURCE
-#include "cell.h"
-
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
-/* OverlayFS reads a character device 0:0 as "nothing here". */
-void make_whiteouts(char **paths) {
-  for (; *paths; paths++)
-    if (mknod(*paths, S_IFCHR, makedev(0, 0)) && errno != EEXIST) die("mknod", *paths);
+#include "report.h"
+#include "walls.h"
+
+/* To OverlayFS, a character device 0:0 means that the name does not exist. */
+void verb_whiteouts(char **words) {
+  for (; *words; words++)
+    if (mknod(*words, S_IFCHR, makedev(0, 0)) && errno != EEXIST) die("mknod '%s'", *words);
 }
 
-/* An opaque directory hides the one of the same name in every layer below. */
-void make_opaque(char **paths) {
-  for (; *paths; paths++)
-    if (setxattr(*paths, "trusted.overlay.opaque", "y", 1, 0)) die("setxattr", *paths);
+/* An opaque directory hides those of the same name in all layers below. */
+void verb_opaque(char **words) {
+  for (; *words; words++)
+    if (setxattr(*words, "trusted.overlay.opaque", "y", 1, 0)) die("setxattr 'trusted.overlay.opaque' of '%s'", *words);
 }
 
 static void make_node(const char *name, unsigned major, unsigned minor) {
-  if (mknod(name, S_IFCHR | 0666, makedev(major, minor)) && errno != EEXIST) die("mknod", name);
-  if (chmod(name, 0666)) die("chmod", name);
+  if (mknod(name, S_IFCHR | 0666, makedev(major, minor)) && errno != EEXIST) die("mknod '%s'", name);
+  if (chmod(name, 0666)) die("chmod '%s'", name);
 }
 
 static void make_link(const char *target, const char *name) {
-  if (symlink(target, name) && errno != EEXIST) die("symlink", name);
+  if (symlink(target, name) && errno != EEXIST) die("symlink '%s'", name);
 }
 
-/* The /dev of every cell: devices that hold no state, and links. /dev/shm points
- * into the overlay, because CRIU archives every tmpfs it dumps. */
-void make_devices(const char *directory) {
-  if (chdir(directory)) die("chdir", directory);
+static void make_mountpoint(const char *name, mode_t mode) {
+  if (mkdir(name, mode) && errno != EEXIST) die("mkdir '%s'", name);
+}
+
+/* The /dev of every cell: devices without state, and links. /dev/shm leads into the overlay, because CRIU puts
+ * the content of every tmpfs into the dump. */
+void verb_devices(char **words) {
+  if (chdir(words[0])) die("chdir '%s'", words[0]);
   umask(0);
   make_node("null", 1, 3);
   make_node("zero", 1, 5);
@@ -50,5 +53,6 @@ void make_devices(const char *directory) {
   make_link("/proc/self/fd/2", "stderr");
   make_link("/run/shm", "shm");
   make_link("/run/log", "log");
-  if ((mkdir("pts", 0755) || mkdir(".empty", 0555)) && errno != EEXIST) die("mkdir", directory);
+  make_mountpoint("pts", 0755);
+  make_mountpoint(".empty", 0555);
 }

@@ -1,31 +1,31 @@
 import { randomBytes } from 'node:crypto'
 import { InvalidInputError } from '../../model/errors.ts'
-import { quote } from '../../model/quote.ts'
+import { quote } from '../../model/text/quote.ts'
 import type { Fields } from '../wire/fields.ts'
 import { Op } from '../wire/wire.ts'
 
 interface CommonSpec {
-  /** Chosen by the caller or made up; the command can be found again by it. */
+  /** Chosen by the caller or generated; finds the command again. */
   readonly id?: string
-  /** A shell command line, or words that reach the program exactly as given. */
+  /** A shell command line, or words that the program gets exactly as given. */
   readonly command: string | readonly string[]
   readonly cwd?: string | undefined
   readonly env?: Readonly<Record<string, string>> | undefined
   readonly timeoutMs?: number | undefined
-  /** Between asking a command to end and killing it; default 2 s. */
+  /** Time between asking a command to end and killing it; default 2 s. */
   readonly graceMs?: number | undefined
   /** `streamed` if the caller will write and end stdin; default `none`, an empty one. */
   readonly stdin?: 'none' | 'streamed'
 }
 
-/** Runs in a persistent shell: what it changes there stays. */
+/** Runs in a persistent shell, which keeps the command's changes, such as variables. */
 export interface ShellCommandSpec extends CommonSpec {
   readonly mode: 'shell'
   /** Default `main`. */
   readonly shell?: string | undefined
 }
 
-/** Runs as a fresh process. */
+/** Runs as a new process. */
 export interface ProcessCommandSpec extends CommonSpec {
   readonly mode: 'process'
   /** A name or uid, either with `:group`. */
@@ -43,7 +43,7 @@ export function newCommandId(): string {
 export function checkCommandId(id: string): string {
   if (idShape.test(id)) return id
   throw new InvalidInputError(`not a command id: ${quote(id)}`, {
-    remedy: 'a command id is 1 to 64 letters, digits, "_" or "-"',
+    remedy: 'use 1 to 64 letters, digits, "_" or "-"',
   })
 }
 
@@ -67,7 +67,8 @@ export function startFields(id: string, spec: CommandSpec): Fields {
 function commandFields(spec: CommandSpec): Fields {
   const { command } = spec
   if (typeof command === 'string') return { command }
-  if (command.length === 0) throw new InvalidInputError('the command has no words')
+  if (command.length === 0)
+    throw new InvalidInputError('the command has no words', { remedy: 'give at least the program' })
   return spec.mode === 'process' ? { argv: command } : { command: quoteWords(command) }
 }
 
@@ -76,11 +77,13 @@ export function quoteWords(words: readonly string[]): string {
   return words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ')
 }
 
-/** `K=V` entries, with names that cannot be mistaken for another variable's. */
+/** `K=V` entries, with names that cannot be mistaken for another variable. */
 export function envEntries(env: Readonly<Record<string, string>>): string[] {
   return Object.entries(env).map(([name, value]) => {
     if (name === '' || name.includes('=')) {
-      throw new InvalidInputError(`not a variable name: ${quote(name)}`)
+      throw new InvalidInputError(`not a variable name: ${quote(name)}`, {
+        remedy: 'give a name that is not empty and has no "="',
+      })
     }
     return `${name}=${value}`
   })

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { toBytes } from '../../model/bytes.ts'
+import { toBytes } from '../../model/text/bytes.ts'
 import { protocolError } from '../failures.ts'
 import { listRecords } from '../files/listing.ts'
 import { givenOptions } from '../terminals/given.ts'
@@ -14,12 +14,12 @@ import { type ExitStatus, readExitStatus, signalNumber } from './signals.ts'
 
 export interface CommandResult extends ExitStatus {
   readonly timedOut: boolean
-  /** The shell that ran it ended with it; the next command gets a fresh one. */
+  /** The shell that ran it has ended, too; the next command gets a new one. */
   readonly shellGone: boolean
   readonly durationMs: number
 }
 
-/** Bytes of each stream that the reader has taken: where a later attach goes on. */
+/** How many bytes of each stream the reader has taken, which is where a later attach continues. */
 export interface CommandOffsets {
   readonly stdout: number
   readonly stderr: number
@@ -37,8 +37,8 @@ export interface CommandInfo {
 }
 
 /**
- * Output of a command, in order and whole. The command waits for its reader: whoever does not
- * want the bytes calls `discard`.
+ * Output of a command, in order and complete. The command waits for its reader, so call `discard` if you
+ * do not want the bytes.
  */
 export interface CommandOutput extends AsyncIterable<Buffer> {
   read(): Promise<Buffer | null>
@@ -85,6 +85,7 @@ export class CommandHandle {
     this.stdout = this.#stdout
     this.stderr = this.#stderr
     this.pid = this.#pid.promise
+    // Whoever awaits these two sees the failure, and so does `wait`.
     this.pid.catch(() => {})
     this.#attached.promise.catch(() => {})
     this.#result = this.#stream.result.then(readResult)
@@ -94,12 +95,12 @@ export class CommandHandle {
     )
   }
 
-  /** Resolves when the agent has said where an attach really goes on. */
+  /** Resolves when the agent has reported where an attach really continues. */
   get attached(): Promise<void> {
     return this.#attached.promise
   }
 
-  /** What the reader has taken; pass it to `attachCommand` to go on from here. */
+  /** What the reader has taken; pass it to `attachCommand` to continue from here. */
   get offsets(): CommandOffsets {
     return {
       stdout: this.#base.stdout + this.#stdout.takenBytes,
@@ -124,22 +125,22 @@ export class CommandHandle {
     )
   }
 
-  /** Resolves when the command ended and its output arrived, which needs a reader of it. */
+  /** Resolves when the command has ended and its output was read. */
   wait(): Promise<CommandResult> {
     return this.#result
   }
 
-  /** Leaves the command running; it can be attached to again. Whoever waits fails with `reason`. */
+  /** Leaves the command running; it can be attached to again. Pending waits fail with `reason`. */
   detach(reason?: Error): void {
     this.#stream.cancel(reason)
   }
 
-  /** True while only the agent can bring the command's next output or its end. */
+  /** True while the host waits for output or the end of the command. */
   get isHostWaiting(): boolean {
     return this.#stream.isHostWaiting
   }
 
-  /** Bytes of output that arrived, read or not. */
+  /** Bytes of output that have arrived, whether or not they were read. */
   get receivedBytes(): number {
     return this.#stream.receivedBytes
   }
@@ -167,7 +168,7 @@ export function startCommand(
   options: CallOptions = {},
 ): CommandHandle {
   const id = spec.id ?? newCommandId()
-  // In a shell it begins when its turn comes, which may be in hours.
+  // In a shell, it waits for the commands before it, which may take hours.
   const patience = spec.mode === 'process' ? begunPromptly : unlimited
   const { signal } = options
   const fields = startFields(id, spec)
@@ -175,8 +176,8 @@ export function startCommand(
 }
 
 /**
- * Goes on with a command's output after `offsets`. The handle's own `offsets` then say where it
- * really went on: later, if the agent no longer holds those bytes.
+ * Continues a command's output after `offsets`. The handle's own `offsets` then say where it
+ * really continued: later, if the agent no longer holds those bytes.
  */
 export async function attachCommand(
   connection: AgentConnection,

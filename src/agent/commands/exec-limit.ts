@@ -1,25 +1,25 @@
 import { TimeoutError } from '../../model/errors.ts'
-import { formatDuration } from '../../model/quantities.ts'
+import { secondMs } from '../../model/values/patience.ts'
+import { formatDuration } from '../../model/values/quantities.ts'
 import type { CommandHandle } from './commands.ts'
 
-/** Beyond a command's own time, for the agent to end it and to send the rest of its output. */
+/** Time beyond the command's own timeout in which the agent ends it and sends the rest of its output. */
 const MARGIN_SECONDS = 10
-/** More than the agent holds of what a command wrote before it was ended. */
+/** More than the agent holds of a command's output. */
 const MAX_LATE_BYTES = 8 * 1024 * 1024
-/** A command may have to wait for its turn in a shell; this long, or as long as it may run. */
+/** How long a command may wait for its turn in a shell, unless its own timeout is longer. */
 const QUEUE_SECONDS = 600
 
 export interface ExecTimes {
   readonly timeoutMs: number
   readonly graceMs: number
-  /** How long a second is; tests have shorter ones. */
+  /** The length of a second; tests use shorter ones. */
   readonly secondMs?: number | undefined
 }
 
 /**
- * The host's own limit of a command with a timeout. The agent ends such a command by itself; this is
- * for the one that does not. It counts the seconds in which a connection stood: while a snapshot is
- * taken, the command does not run either.
+ * The host's own limit for a command with a timeout, in case the agent does not end it. It counts only
+ * seconds with a connection, because the command does not run while a snapshot is taken.
  */
 export class ExecLimit {
   readonly #times: ExecTimes
@@ -36,27 +36,43 @@ export class ExecLimit {
     this.#queueSeconds = Math.max(QUEUE_SECONDS, Math.ceil(times.timeoutMs / 1000))
   }
 
-  /** Watches `command` until disposed of; gives it up when its time is over. */
-  watch(command: CommandHandle, hasStarted: () => boolean, isPaused: () => boolean): Disposable {
-    const tick = () => {
-      const late = isPaused() ? null : this.#tick(command, hasStarted())
+  /** Watches `command` until disposed of; gives up on it when its time is over. */
+  watch(
+    command: CommandHandle,
+    hasStarted: () => boolean,
+    isPaused: () => Promise<boolean>,
+  ): Disposable {
+    let isAsking = false
+    let isOver = false
+    const tick = async () => {
+      if (isAsking) return
+      isAsking = true
+      const paused = await isPaused()
+      isAsking = false
+      if (paused || isOver) return
+      const late = hasStarted() ? this.#tickRunning(command) : this.#tickQueued()
       if (late !== null) command.detach(late)
     }
-    const timer = setInterval(tick, this.#times.secondMs ?? 1000).unref()
-    return { [Symbol.dispose]: () => clearInterval(timer) }
+    const timer = setInterval(() => void tick(), this.#times.secondMs ?? secondMs()).unref()
+    const stop = () => {
+      isOver = true
+      clearInterval(timer)
+    }
+    return { [Symbol.dispose]: stop }
   }
 
-  #tick(command: CommandHandle, hasStarted: boolean): TimeoutError | null {
-    if (!hasStarted) {
-      this.#queued += 1
-      return this.#queued > this.#queueSeconds ? this.#neverBegan() : null
-    }
+  #tickQueued(): TimeoutError | null {
+    this.#queued += 1
+    return this.#queued > this.#queueSeconds ? this.#neverBegan() : null
+  }
+
+  #tickRunning(command: CommandHandle): TimeoutError | null {
     this.#ran += 1
     if (this.#ran <= this.#runSeconds) {
       this.#onTimeBytes = command.receivedBytes
       return null
     }
-    // A reader of ours that is slow may take its time; an agent may not.
+    // Our own reader may be slow, but the agent may not.
     if (command.isHostWaiting) this.#owed += 1
     const isFlood = command.receivedBytes - this.#onTimeBytes > MAX_LATE_BYTES
     return isFlood || this.#owed >= MARGIN_SECONDS ? this.#neverEnded() : null
@@ -65,7 +81,7 @@ export class ExecLimit {
   #neverBegan(): TimeoutError {
     const waited = formatDuration(this.#queueSeconds * 1000)
     return new TimeoutError(`the command did not get its turn within ${waited}`, {
-      remedy: 'run it in another shell, or end what runs in this one',
+      remedy: 'run it in another shell, or end the command that runs in this one',
     })
   }
 

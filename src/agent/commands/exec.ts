@@ -26,11 +26,11 @@ export interface ExecOptions extends CallOptions {
   /** Called with each chunk in order; the command waits for the promise it returns. */
   readonly onStdout?: OutputListener | undefined
   readonly onStderr?: OutputListener | undefined
-  /** What to keep for the result. Default: each stream that has no listener. */
+  /** Which streams to keep for the result; default: those without a listener. */
   readonly collect?: 'unheard' | 'all'
-  /** The most that is kept of each stream; default 64 MiB. */
+  /** How much of each stream to keep at most; default 64 MiB. */
   readonly maxBytes?: number
-  /** Where to go on when the connection breaks, as it does when a snapshot is taken. */
+  /** Reconnects when the connection breaks, as it does when a snapshot is taken. */
   readonly reconnect?: () => Promise<AgentConnection>
 }
 
@@ -41,8 +41,8 @@ export interface ExecResult extends CommandResult {
 
 const DEFAULT_MAX_BYTES = 64 * 1024 * 1024
 const DEFAULT_GRACE_MS = 2000
-/** Connections lost in a row, with nothing new in between: an agent that always hangs up is given up. */
-const MOST_LOSSES = 50
+/** Connections lost in a row without new output, after which the host gives up on the agent. */
+const MAX_LOSSES = 50
 const LOSS_PAUSE_MS = 20
 
 /** Runs a command to its end. An abort, or output past `maxBytes`, ends the command too. */
@@ -56,7 +56,7 @@ export async function execCommand(
   return await run.toEnd()
 }
 
-/** One command from start to end, over as many connections as that takes. */
+/** One command from start to end, over as many connections as it takes. */
 class ExecRun {
   readonly #id: string
   readonly #spec: ExecSpec
@@ -108,23 +108,23 @@ class ExecRun {
       } catch (error) {
         if (!(error instanceof ConnectionLostError) || !this.#inputIsSent) throw error
         if (this.#options.reconnect === undefined) throw error
-        // What had arrived is still being read, and counts.
+        // Output that has arrived is still being read, and counts.
         await Promise.allSettled(parts)
         if (this.#command.receivedBytes > 0) this.#losses = 0
         await this.#noteLoss(error)
-        await this.#takeUpAgain(this.#options.reconnect)
-        // The caller gave up meanwhile, when there was no connection to end the command over.
+        await this.#reattach(this.#options.reconnect)
+        // The caller gave up while there was no connection through which to end the command.
         if (this.#options.signal?.aborted) await this.#stop()
       }
     }
   }
 
-  /** A connection that came just before a snapshot is lost at once: the next one may stay. */
-  async #takeUpAgain(reconnect: () => Promise<AgentConnection>): Promise<void> {
+  /** A connection made just before a snapshot is lost immediately; the next one may last. */
+  async #reattach(reconnect: () => Promise<AgentConnection>): Promise<void> {
     for (;;) {
       this.#connection = await reconnect()
       try {
-        this.#command = await this.#goOn()
+        this.#command = await this.#attachOrStart()
         return
       } catch (error) {
         if (!(error instanceof ConnectionLostError)) throw error
@@ -135,7 +135,7 @@ class ExecRun {
 
   async #noteLoss(error: ConnectionLostError): Promise<void> {
     this.#losses += 1
-    if (this.#losses > MOST_LOSSES) throw error
+    if (this.#losses > MAX_LOSSES) throw error
     if (this.#losses > 1) await sleep(LOSS_PAUSE_MS)
   }
 
@@ -145,7 +145,7 @@ class ExecRun {
       this.#limit?.watch(
         this.#command,
         () => this.#hasStarted,
-        () => connection.isSuspended,
+        () => connection.isSuspended(),
       ) ?? null
     )
   }
@@ -154,13 +154,14 @@ class ExecRun {
     const noteStart = () => {
       this.#hasStarted = true
     }
+    // A failure here also fails `wait`.
     command.pid.then(noteStart, () => {})
     const ended = command.wait()
     return [
       ended,
       this.#stdout.drain(command.stdout),
       this.#stderr.drain(command.stderr),
-      // Input that nobody sends must not outlive the command, as with an idle pipe in CI.
+      // An idle stdin, such as a pipe in CI, must not outlive the command.
       Promise.race([this.#feed(command), ended]),
     ] as const
   }
@@ -170,11 +171,11 @@ class ExecRun {
     return startCommand(this.#connection, { ...this.#spec, id: this.#id, stdin })
   }
 
-  async #goOn(): Promise<CommandHandle> {
+  async #attachOrStart(): Promise<CommandHandle> {
     try {
       return await attachCommand(this.#connection, this.#id, this.#command.offsets)
     } catch (error) {
-      // The connection broke before the agent had read the request.
+      // The connection broke before the agent read the request.
       const wasNeverStarted = error instanceof NotFoundError && !this.#hasStarted
       if (wasNeverStarted && this.#spec.stdin === undefined) return this.#start()
       throw error
@@ -190,16 +191,17 @@ class ExecRun {
       await command.endStdin()
       this.#inputIsSent = true
     } catch (error) {
-      // A command may end without reading all of its input; its result says how it went.
+      // A command may end without reading all of its input; its result says how it ended.
       if (!(error instanceof ConflictError)) throw error
     }
   }
 
+  /** Nothing is lost if this fails: the agent drops old records by itself. */
   #forget(): void {
     forgetCommand(this.#connection, this.#id).catch(() => {})
   }
 
-  /** Ends the command as its terminal would: asks first, and kills what does not listen. */
+  /** Ends the command as its terminal would: asks first, then kills. */
   async #stop(): Promise<void> {
     const command = this.#command
     command.stdout.discard()
@@ -211,6 +213,7 @@ class ExecRun {
     const graceMs = this.#spec.graceMs ?? DEFAULT_GRACE_MS
     const polite = this.#spec.mode === 'shell' ? 'SIGINT' : 'SIGTERM'
     for (const signal of [polite, 'SIGKILL'] as const) {
+      // If a signal cannot be sent, the wait below runs out and the next step follows.
       command.signal(signal).catch(() => {})
       if (await Promise.race([ended, sleep(graceMs, false)])) return this.#forget()
     }

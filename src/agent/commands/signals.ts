@@ -1,6 +1,6 @@
 import { constants } from 'node:os'
 import { InvalidInputError } from '../../model/errors.ts'
-import { quote } from '../../model/quote.ts'
+import { quote } from '../../model/text/quote.ts'
 import { type Fields, need } from '../wire/fields.ts'
 
 /** How a process ended: an exit code, or the signal that ended it. */
@@ -10,7 +10,7 @@ export interface ExitStatus {
 }
 
 const numbers = new Map<string, number>(Object.entries(constants.signals))
-// Of names that share a number (SIGABRT and SIGIOT) the first is the usual one.
+// If two names share a number (SIGABRT and SIGIOT), the first is the usual one.
 const names = new Map<number, NodeJS.Signals>()
 for (const [name, number] of numbers) {
   if (!names.has(number)) names.set(number, name as NodeJS.Signals)
@@ -24,7 +24,7 @@ export function signalNumber(signal: NodeJS.Signals): number {
   })
 }
 
-/** Reads `exit_code` or `signal`. A real-time signal has no name; it reads as a shell shows it. */
+/** Reads `exitCode` or `signal`. A real-time signal has no name and becomes an exit code, as in a shell. */
 export function readExitStatus(fields: Fields): ExitStatus {
   if (fields.signal === undefined) return { exitCode: need(fields, 'exitCode'), signal: null }
   const name = names.get(fields.signal)

@@ -4,7 +4,7 @@ import { TextDecoder } from 'node:util'
 /**
  * Linux names and arguments are bytes, mostly UTF-8. Text here carries any other byte
  * 0x80–0xff as the lone surrogate U+DC80–U+DCFF (Python's "surrogateescape"), so that a
- * name of any bytes goes in and out unchanged.
+ * name with any bytes passes in and out unchanged.
  */
 const ESCAPE_BASE = 0xdc00
 
@@ -12,7 +12,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 export function bytesToText(bytes: Buffer): string {
   if (isUtf8(bytes)) return bytes.toString('utf8')
-  // Joined at the end: a string that grows by a character at a time takes 32 bytes for each.
+  // Joined at the end: a string that grows one character at a time takes 32 bytes for each.
   const parts: string[] = []
   let at = 0
   while (at < bytes.length) {
@@ -45,7 +45,7 @@ export function textToBytes(text: string): Buffer {
   return Buffer.concat(parts)
 }
 
-/** Bytes of the valid UTF-8 sequence at `at`, 0 if there is none. */
+/** Length of the valid UTF-8 sequence at `at`, 0 if there is none. */
 function sequenceLength(bytes: Buffer, at: number): number {
   const lead = bytes.readUInt8(at)
   const length =

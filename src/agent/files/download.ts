@@ -16,20 +16,20 @@ import {
 } from './transfer.ts'
 import { WorkPool } from './work-pool.ts'
 
-/** A directory is held open while its content comes; hostile depth must not use up our files. */
+/** A directory is held open while its content arrives; hostile depth must not use up our descriptors. */
 const MAX_DEPTH = 200
 /** Each costs an inode of the host. */
 const MAX_ENTRIES = 5_000_000
-/** Directories are remembered until everything else beside them is on its way. */
+/** Directories are remembered until everything else next to them is in transit. */
 const MAX_HELD = 200_000
-/** Setuid and setgid from inside mean nothing good outside. */
+/** Setuid and setgid bits from inside must not take effect outside. */
 const KEPT_FILE_BITS = 0o777
 const KEPT_DIRECTORY_BITS = 0o1777
 
 /**
- * Copies a file or a tree from inside to `hostPath`, which names the copy itself. A tree that is
- * new on the host appears there at once, when it is complete; one that is there is merged into.
- * The copies are the caller's own, and no symlink of the host is followed (host-path.ts).
+ * Copies a file or a tree from inside to `hostPath`, which names the copy itself. A new tree appears on
+ * the host when it is complete; files of an existing one are added or replaced. The copies belong to the
+ * caller, and no symlink of the host is followed (host-path.ts).
  */
 export async function downloadTree(
   connection: AgentConnection,
@@ -43,7 +43,9 @@ export async function downloadTree(
   const download = new Download(connection, options)
   if (info.type === 'directory') return await download.tree(from, to, info)
   if (info.type === 'file') return await download.single(from, to)
-  throw new InvalidInputError(`cannot download ${insidePath}: it is neither file nor directory`)
+  throw new InvalidInputError(`cannot download ${insidePath}: neither a file nor a directory`, {
+    remedy: 'download a file or a directory; sockets, pipes and devices cannot be copied',
+  })
 }
 
 class Download {
@@ -62,7 +64,7 @@ class Download {
     const { parent, name } = await HostDirectory.openParent(to)
     await using _closing = parent
     if (await parent.hasDirectory(name)) {
-      throw new ConflictError(`cannot download a file to ${to}: a directory is there`, {
+      throw new ConflictError(`cannot download a file to ${to}: it is a directory`, {
         remedy: `name the file itself, such as ${posix.join(to, basename(from))}`,
       })
     }
@@ -74,8 +76,8 @@ class Download {
     const { parent, name } = await HostDirectory.openParent(to)
     await using _closing = parent
     if (await parent.hasDirectory(name)) {
-      const there = await parent.enter(name)
-      await this.#run(() => this.#directory(from, there, null, 0))
+      const existing = await parent.enter(name)
+      await this.#run(() => this.#directory(from, existing, null, 0))
       return this.#log.summary()
     }
     const stage = `.forkpoint-download-${randomBytes(16).toString('hex')}`
@@ -90,7 +92,7 @@ class Download {
     return this.#log.summary()
   }
 
-  /** Runs `walk` and everything it started; after a failure nothing is running any more. */
+  /** Runs `walk` and everything it starts; after a failure nothing is left running. */
   async #run(walk: () => Promise<Finish>): Promise<void> {
     try {
       const { done } = await walk()
@@ -103,7 +105,7 @@ class Download {
   }
 
   /**
-   * Fetches the content of `from` into `to`, which it then owns. Returns when everything was
+   * Fetches the content of `from` into `to`, which it then owns. Returns when everything has
    * started, so that small directories do not wait for each other.
    */
   async #directory(
@@ -122,20 +124,21 @@ class Download {
       }
     } catch (error) {
       await this.#pool.abandon(error)
+      // The first failure is thrown below; others followed from it.
       await pending.all().catch(() => {})
       await to[Symbol.asyncDispose]()
       throw error
     }
     this.#log.count('directories')
     const done = this.#finish(to, info, pending)
-    // The failure is seen by whoever waits for the parent; until then it must not be unhandled.
+    // Whoever waits for the parent sees the failure; until then it must not be unhandled.
     done.catch(() => {})
-    // An empty directory is finished at once, so that open ones cannot pile up.
+    // An empty directory is finished immediately, so that open ones cannot pile up.
     if (pending.count === 0) await done
     return { done }
   }
 
-  /** Starts fetching everything in `from` but directories, which it returns. */
+  /** Starts fetching everything in `from` except directories, which it returns. */
   async #startFiles(from: string, to: HostDirectory, pending: Outstanding): Promise<FileEntry[]> {
     const directories: FileEntry[] = []
     for await (const entry of eachFile(this.#connection, from, { signal: this.#pool.signal })) {
@@ -153,7 +156,7 @@ class Download {
     return directories
   }
 
-  /** An agent may list names without end. */
+  /** A hostile agent may list names without end. */
   #bound(path: string, held: number): void {
     this.#entries += 1
     if (this.#entries > MAX_ENTRIES) throw tooMany(path, `${MAX_ENTRIES} files`)
@@ -192,7 +195,7 @@ class Download {
   }
 }
 
-/** Boxed, because a promise of a promise would be waited for as one. */
+/** Boxed, because `await` would also wait for a promise inside a promise. */
 interface Finish {
   readonly done: Promise<void>
 }
@@ -210,16 +213,11 @@ function seconds(ns: bigint): number {
 }
 
 function tooDeep(path: string): ResourceError {
-  return new ResourceError(
-    `cannot download ${printable(path)}: more than ${MAX_DEPTH} directories deep`,
-    {
-      remedy: 'download a part of the tree, or pack it inside and download the archive',
-    },
-  )
+  return tooMany(path, `${MAX_DEPTH} directories deep`)
 }
 
-function tooMany(path: string, most: string): ResourceError {
-  return new ResourceError(`cannot download ${printable(path)}: more than ${most}`, {
+function tooMany(path: string, limit: string): ResourceError {
+  return new ResourceError(`cannot download ${printable(path)}: more than ${limit}`, {
     remedy: 'download a part of the tree, or pack it inside and download the archive',
   })
 }

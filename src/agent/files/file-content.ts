@@ -15,7 +15,7 @@ export interface ReadOptions extends CallOptions {
 }
 
 export interface ReadAllOptions extends ReadOptions {
-  /** The most that is held in memory; default 256 MiB. */
+  /** How much to keep in memory at most; default 256 MiB. */
   readonly maxBytes?: number
 }
 
@@ -27,7 +27,7 @@ export interface WriteOptions extends CallOptions, FileAttributes {
   readonly how?: 'replace' | 'append' | 'create'
 }
 
-/** A run of data; what lies between runs is a hole. */
+/** A run of data; between runs are holes. */
 export interface DataRun {
   readonly offset: number
   readonly bytes: Buffer
@@ -35,7 +35,7 @@ export interface DataRun {
 
 export interface FileContent {
   readonly runs: AsyncGenerator<DataRun, void, undefined>
-  /** Known once every run was read. */
+  /** Known once every run has been read. */
   readonly end: Promise<{ sizeBytes: number; mode: number; mtimeNs: bigint }>
 }
 
@@ -44,7 +44,7 @@ const ZEROS_BYTES = 65_536
 const OFFSET_BYTES = 8
 const WriteFlag = { parents: 1, append: 2, exclusive: 4 } as const
 
-/** The content of a file as runs of data, holes left out. */
+/** The content of a file as runs of data, without holes. */
 export function openContent(
   connection: AgentConnection,
   path: string,
@@ -61,11 +61,12 @@ export function openContent(
   const patience = progressing
   const stream = connection.open(fields, { attempt, outputs: ['frames'], signal, patience })
   const end = stream.result.then(readEnd)
+  // Whoever awaits it sees the failure, and so does whoever reads the runs.
   end.catch(() => {})
   return { runs: eachRun(stream, stream.output(), options), end }
 }
 
-/** The content of a file as a stream, holes as zeros. */
+/** The content of a file as a stream, with zeros for holes. */
 export async function* streamFile(
   connection: AgentConnection,
   path: string,
@@ -83,7 +84,7 @@ export async function* streamFile(
   yield* zeros(Math.min(sizeBytes, offsetBytes + lengthBytes) - at)
 }
 
-/** The whole content of a file, or the part of it that the options name. */
+/** The content of a file, or the part that the options name. */
 export async function readFile(
   connection: AgentConnection,
   path: string,
@@ -102,7 +103,7 @@ export async function readFile(
   return kept.bytes()
 }
 
-/** Writes a file from memory or from a stream. One that fails half-way leaves nothing behind. */
+/** Writes a file from memory or from a stream. A failed write leaves nothing behind. */
 export async function writeFile(
   connection: AgentConnection,
   path: string,
@@ -119,7 +120,7 @@ export async function writeFile(
   })
 }
 
-/** Writes a file whose content `send` sends; it returns the file's size. */
+/** Writes a file. `send` sends its content and returns its size. */
 export async function writeContent(
   connection: AgentConnection,
   path: string,
@@ -127,11 +128,17 @@ export async function writeContent(
   send: (stream: AgentStream) => Promise<number>,
 ): Promise<void> {
   const { mode, uid, gid, mtimeNs, signal } = options
-  const attributes = { mode, uid, gid, mtimeNs }
-  const fields = { op: Op.fileWrite, path: checkPath(path), flags: writeFlags(options) }
+  const fields: Fields = {
+    op: Op.fileWrite,
+    path: checkPath(path),
+    flags: writeFlags(options),
+    mode,
+    uid,
+    gid,
+    mtimeNs,
+  }
   const attempt = { verb: 'write', subject: path }
-  const patience = progressing
-  const stream = connection.open({ ...fields, ...attributes }, { attempt, signal, patience })
+  const stream = connection.open(fields, { attempt, signal, patience: progressing })
   try {
     const size = await send(stream)
     await stream.endInput({ size })
@@ -165,7 +172,7 @@ async function* eachRun(
       const bytes = frame.subarray(OFFSET_BYTES)
       const to = offset + bytes.length
       if (offset < from || to > offsetBytes + lengthBytes || !Number.isSafeInteger(to)) {
-        throw protocolError(`file content at ${offset}, which was not asked for`)
+        throw protocolError(`file content at ${offset}, which was not requested`)
       }
       from = to
       yield { offset, bytes }

@@ -10,7 +10,7 @@ export interface WatchOptions extends CallOptions {
   readonly recursive?: boolean
 }
 
-/** Every directory of a tree is visited before the watch stands. */
+/** Every directory of a tree is visited before the watch is active. */
 const patience: Patience = { until: 'begun', seconds: 120 }
 
 const kinds = {
@@ -26,7 +26,7 @@ export type WatchKind = (typeof kinds)[keyof typeof kinds]
 
 export interface WatchEvent {
   readonly kind: WatchKind
-  /** Relative to what is watched; empty for that itself. */
+  /** Relative to the watched path; empty for that path itself. */
   readonly path: string
   /** The same in both halves of a move. */
   readonly cookie: number
@@ -38,25 +38,25 @@ export interface FileWatch extends AsyncIterable<WatchEvent> {
 }
 
 /**
- * Watches a file or directory; resolves when the watch stands, so that no later change is missed.
- * Changes that come faster than they are read end in an `overflow`: look again at what matters.
+ * Watches a file or directory; resolves when the watch is active, so that no later change is missed.
+ * If changes come faster than they are read, the watch reports an `overflow`; then look at the files again.
  */
 export async function watchFiles(
   connection: AgentConnection,
   path: string,
   options: WatchOptions = {},
 ): Promise<FileWatch> {
-  const standing = Promise.withResolvers<void>()
+  const active = Promise.withResolvers<void>()
   const request = { op: Op.fileWatch, path: checkPath(path), flags: options.recursive ? 1 : 0 }
   const stream = connection.open(request, {
     attempt: { verb: 'watch', subject: path },
     outputs: ['bytes'],
-    onEvent: () => standing.resolve(),
+    onEvent: () => active.resolve(),
     signal: options.signal,
     patience,
   })
-  stream.result.then(() => standing.reject(protocolError('a watch that ended')), standing.reject)
-  await standing.promise
+  stream.result.then(() => active.reject(protocolError('a watch that ended')), active.reject)
+  await active.promise
   return {
     close: () => {
       stream.output().end()

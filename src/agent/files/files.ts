@@ -1,5 +1,5 @@
 import { InvalidInputError } from '../../model/errors.ts'
-import { quote } from '../../model/quote.ts'
+import { quote } from '../../model/text/quote.ts'
 import { protocolError } from '../failures.ts'
 import type { AgentConnection, CallOptions } from '../wire/connection.ts'
 import { type Fields, need } from '../wire/fields.ts'
@@ -20,7 +20,7 @@ export interface FileInfo {
   readonly uid: number
   readonly gid: number
   readonly nlink: number
-  /** Where a symlink points to. */
+  /** The target of a symlink. */
   readonly target: string | null
 }
 
@@ -45,13 +45,13 @@ export interface StatOptions extends CallOptions {
 
 export interface MkdirOptions extends CallOptions {
   readonly mode?: number
-  /** Makes missing parents, and accepts a directory that is there. */
+  /** Makes missing parents, and accepts a directory that exists. */
   readonly parents?: boolean
 }
 
 export interface RemoveOptions extends CallOptions {
   readonly recursive?: boolean
-  /** Nothing at the path is fine. */
+  /** Accepts a path that does not exist. */
   readonly force?: boolean
 }
 
@@ -63,7 +63,7 @@ const types: readonly (FileType | undefined)[] = [
   'other',
 ]
 const PERMISSION_BITS = 0o7777
-/** The agent says nothing while it removes a tree, and a large one on a slow disk takes minutes. */
+/** The agent is silent while it removes a tree, and a large one on a slow disk takes minutes. */
 const treeRemoval: Patience = { until: 'answered', seconds: 1800 }
 
 export async function statFile(
@@ -85,7 +85,7 @@ export function listFiles(
   return listRecords(connection, { verb: 'list', subject: path }, request, readEntry, options)
 }
 
-/** As `listFiles`, one by one: for directories of any size. */
+/** Like `listFiles`, but one at a time, for directories of any size. */
 export async function* eachFile(
   connection: AgentConnection,
   path: string,
@@ -145,7 +145,7 @@ export async function makeSymlink(
   await connection.request({ verb: 'make symlink', subject: path }, request, options)
 }
 
-/** Changes what is given; a symlink is changed itself, never followed. */
+/** Changes the given attributes; of a symlink itself, because it is never followed. */
 export async function setFileAttributes(
   connection: AgentConnection,
   path: string,
@@ -160,13 +160,13 @@ export async function setFileAttributes(
 export function checkPath(path: string): string {
   if (path.startsWith('/')) return path
   throw new InvalidInputError(`not an absolute path: ${quote(path)}`, {
-    remedy: 'paths inside an environment begin with "/"',
+    remedy: 'begin paths inside an environment with "/"',
   })
 }
 
 function readEntry(record: Fields): FileEntry {
   const name = need(record, 'name')
-  // The kernel lists no such names, so whoever sends one is up to something.
+  // The kernel lists no such names, so the agent that sends one is hostile.
   if (name === '' || name === '.' || name === '..' || name.includes('/')) {
     throw protocolError(`a directory entry named ${quote(name)}`)
   }

@@ -19,9 +19,9 @@ import { linkRefusal, openDirectory, openHostPlace, within } from './host-path.t
 import { removeHostTree } from './host-tree.ts'
 
 /**
- * A directory of the host that is written into with names from inside. It is held open and
- * reached through /proc/self/fd, as `openat` would: whatever a path component is replaced with
- * meanwhile, nothing is ever written through a symlink.
+ * A directory of the host that is written to with names from inside. It is held open and
+ * reached through /proc/self/fd, as `openat` would: whatever replaces a path component
+ * in the meantime, nothing is ever written through a symlink.
  */
 export class HostDirectory implements AsyncDisposable {
   /** For messages. */
@@ -33,7 +33,7 @@ export class HostDirectory implements AsyncDisposable {
     this.#handle = handle
   }
 
-  /** Opens the directory that `path` is in, and says what `path` is called in it. */
+  /** Opens the directory that `path` is in, and returns its name in it. */
   static async openParent(path: string): Promise<{ parent: HostDirectory; name: string }> {
     try {
       const place = await openHostPlace(path)
@@ -44,10 +44,11 @@ export class HostDirectory implements AsyncDisposable {
   }
 
   /**
-   * Whether `name` is a directory. A symlink that leads to one is refused: it may have come from
-   * inside, and what is written through it would go anywhere.
+   * Whether `name` is a directory. A symlink to one is refused: it may have come from
+   * inside, and could lead anywhere.
    */
   async hasDirectory(name: string): Promise<boolean> {
+    // An entry that cannot be looked at is not a directory; writing to it then reports why.
     const found = await lstat(this.#at(name)).catch(() => null)
     if (!found?.isSymbolicLink()) return found?.isDirectory() === true
     const target = await stat(this.#at(name)).catch(() => null)
@@ -56,7 +57,7 @@ export class HostDirectory implements AsyncDisposable {
     return false
   }
 
-  /** The directory `name`, which must not be there yet. */
+  /** The directory `name`, which must not exist yet. */
   async make(name: string): Promise<HostDirectory> {
     try {
       await mkdir(this.#at(name), 0o700)
@@ -66,7 +67,7 @@ export class HostDirectory implements AsyncDisposable {
     }
   }
 
-  /** The directory `name` in this one, made if it is not there; a symlink there is refused. */
+  /** The directory `name` in this one, made if it does not exist; a symlink is refused. */
   async enter(name: string): Promise<HostDirectory> {
     const path = join(this.path, name)
     try {
@@ -82,25 +83,25 @@ export class HostDirectory implements AsyncDisposable {
       }
       throw new ConflictError(`cannot write into ${printable(path)}: it is not a directory`, {
         cause,
-        remedy: 'move the file or symlink there out of the way; symlinks are never followed',
+        remedy: 'move that file or symlink out of the way; symlinks are never followed',
       })
     }
   }
 
-  /** Writes the file `name` beside its place and moves it there when `write` is done. */
+  /** Writes the file under a temporary name and renames it to `name` when `write` is done. */
   async putFile(name: string, write: (file: FileHandle) => Promise<void>): Promise<void> {
-    await this.#put(name, async (beside) => {
+    await this.#put(name, async (draft) => {
       const { O_CREAT, O_EXCL, O_WRONLY, O_NOFOLLOW } = constants
-      await using file = await open(beside, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW, 0o600)
+      await using file = await open(draft, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW, 0o600)
       await write(file)
     })
   }
 
   async putSymlink(name: string, target: string, mtimeSeconds: number): Promise<void> {
     if (this.path === '/') throw rootLinkRefusal(name)
-    await this.#put(name, async (beside) => {
-      await symlink(textToBytes(target), beside)
-      await lutimes(beside, mtimeSeconds, mtimeSeconds)
+    await this.#put(name, async (draft) => {
+      await symlink(textToBytes(target), draft)
+      await lutimes(draft, mtimeSeconds, mtimeSeconds)
     })
   }
 
@@ -125,13 +126,14 @@ export class HostDirectory implements AsyncDisposable {
     await this.#handle.close()
   }
 
-  async #put(name: string, make: (beside: Buffer) => Promise<void>): Promise<void> {
-    const beside = this.#at(`.forkpoint-${randomBytes(8).toString('hex')}`)
+  async #put(name: string, make: (draft: Buffer) => Promise<void>): Promise<void> {
+    const draft = this.#at(`.forkpoint-${randomBytes(8).toString('hex')}`)
     try {
-      await make(beside)
-      await rename(beside, this.#at(name))
+      await make(draft)
+      await rename(draft, this.#at(name))
     } catch (error) {
-      await unlink(beside).catch(() => {})
+      // The draft may not exist yet; the first failure is the one to report.
+      await unlink(draft).catch(() => {})
       throw this.#refusal('write', name, error)
     }
   }
@@ -145,10 +147,10 @@ export class HostDirectory implements AsyncDisposable {
   }
 }
 
-/** Symlinks of the root directory are followed as the machine's own: see host-path.ts. */
+/** Symlinks in the root directory are trusted as the machine's own: see host-path.ts. */
 export function rootLinkRefusal(name: string): ConflictError {
   return new ConflictError(`cannot make the symlink /${printable(name)}`, {
-    remedy: 'no copy puts symlinks into the root directory; copy into another one',
+    remedy: 'copy to another directory: copies may not put symlinks into the root directory',
   })
 }
 

@@ -5,17 +5,17 @@ import { ConflictError } from '../../model/errors.ts'
 import { printable } from '../failures.ts'
 import { bytesToText, textToBytes } from './byte-text.ts'
 
-/** Reaches an entry without any right to read it. Node has no name for it. */
+/** Opens an entry without any right to read it. Node has no name for this flag. */
 const O_PATH = 0o10000000
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants
 
-/** As many as the kernel follows. */
-const mostLinks = 40
+/** The kernel's own limit. */
+const maxLinks = 40
 
 /**
- * Where the host is read or written. A symlink on the way to it may have come from inside, with an
- * earlier copy, and nothing tells it from the user's own: none is followed. Those of the root
- * directory itself are the machine's own, such as /bin, as no copy puts any there.
+ * A place on the host to read or write. A symlink on the way to it may have come from inside, with an
+ * earlier copy, and cannot be distinguished from the user's own, so none is followed. Symlinks in the root
+ * directory, such as /bin, belong to the machine, because no copy puts any there.
  */
 export interface HostPlace extends AsyncDisposable {
   readonly parent: FileHandle
@@ -25,7 +25,7 @@ export interface HostPlace extends AsyncDisposable {
   readonly path: string
 }
 
-/** Opens the directory that `path` is in; there may be nothing of that name. */
+/** Opens the directory that `path` is in; `path` itself need not exist. */
 export async function openHostPlace(path: string): Promise<HostPlace> {
   const whole = await throughRootLinks(path)
   const parent = await openPlain(dirname(whole))
@@ -33,44 +33,44 @@ export async function openHostPlace(path: string): Promise<HostPlace> {
   return { parent, name, path: whole, [Symbol.asyncDispose]: () => parent.close() }
 }
 
-/** Opens a directory that is there. */
+/** Opens an existing directory. */
 export async function openHostDirectory(path: string): Promise<FileHandle> {
   return await openPlain(await throughRootLinks(path))
 }
 
-/** Where `name` in an open directory is reached, as `openat` would reach it. */
-export function within(directory: FileHandle, name: string): Buffer {
+/** A path to `name` in an open directory, as for `openat`. */
+export function within(directory: Pick<FileHandle, 'fd'>, name: string): Buffer {
   return Buffer.concat([Buffer.from(`/proc/self/fd/${directory.fd}/`), textToBytes(name)])
 }
 
-/** Where another process reaches an open directory, for as long as this one holds it. */
+/** A path by which another process can open this directory while we hold it. */
 export function reachable(directory: FileHandle): string {
   return `/proc/${process.pid}/fd/${directory.fd}`
 }
 
-/** Takes hold of an entry itself, whatever it is: nothing is opened for reading, no link followed. */
+/** Opens an entry itself, whatever it is: not for reading, and without following a link. */
 export async function holdEntry(place: Buffer): Promise<FileHandle> {
   return await open(place, O_PATH | O_NOFOLLOW)
 }
 
-/** Takes hold of a directory, to go through it. */
+/** Opens a directory in order to pass through it. */
 export async function holdDirectory(place: Buffer): Promise<FileHandle> {
   return await open(place, O_PATH | O_DIRECTORY | O_NOFOLLOW)
 }
 
-/** Opens a directory that is no symlink. */
+/** Opens a directory, but not a symlink to one. */
 export async function openDirectory(place: Buffer): Promise<FileHandle> {
   return await open(place, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
 }
 
-/** The error for a symlink where the host is read or written. */
+/** The error for a symlink in a path of the host. */
 export async function linkRefusal(path: string, link: string): Promise<ConflictError> {
   const real = await realpath(path).catch(() => realpath(link).catch(() => null))
   return new ConflictError(`cannot use ${printable(path)}: ${printable(link)} is a symlink`, {
     remedy:
       real === null
-        ? 'remove it; symlinks are not followed, as they may have come from an environment'
-        : `if you mean what it leads to, give that path: ${printable(real)}`,
+        ? 'remove it; symlinks are not followed, because they may come from an environment'
+        : `if you mean its target, give that path: ${printable(real)}`,
     detail: { link: printable(link) },
   })
 }
@@ -108,7 +108,7 @@ async function enter(
 
 async function throughRootLinks(path: string): Promise<string> {
   let whole = resolve(path)
-  for (let links = 0; links < mostLinks; links += 1) {
+  for (let links = 0; links < maxLinks; links += 1) {
     const [first, ...rest] = partsOf(whole)
     const target = first === undefined ? null : await linkTarget(textToBytes(`/${first}`))
     if (target === null) return whole
@@ -119,7 +119,7 @@ async function throughRootLinks(path: string): Promise<string> {
   })
 }
 
-/** Null where there is no symlink. */
+/** Null if it is not a symlink. */
 async function linkTarget(place: Buffer): Promise<string | null> {
   return await readlink(place, 'buffer').then(bytesToText, () => null)
 }

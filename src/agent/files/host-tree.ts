@@ -7,15 +7,17 @@ import { reachable } from './host-path.ts'
 const run = promisify(execFile)
 
 /**
- * Removes `name`, a name of ours, in an open directory, and everything below it. Node's own `rm` works
- * with whole paths in UTF-8, and is defeated by trees deeper than a path can be long and by names that
- * are not text.
+ * Removes `name`, which we chose ourselves, in an open directory, with everything below it. Node's own
+ * `rm` uses whole paths in UTF-8, so it fails on very deep trees and on names that are not text.
  */
 export async function removeHostTree(parent: FileHandle, name: string): Promise<void> {
   const path = `${reachable(parent)}/${name}`
   try {
     await run('rm', ['-rf', '--one-file-system', '--', path])
   } catch (cause) {
-    throw new BackendError(`cannot remove ${name}: ${(cause as Error).message}`, { cause })
+    throw new BackendError(`cannot remove ${name}: ${(cause as Error).message}`, {
+      remedy: 'fix the cause, then remove it by hand',
+      cause,
+    })
   }
 }

@@ -6,13 +6,13 @@ import { progressing } from '../wire/patience.ts'
 import { decodeRecords } from '../wire/records.ts'
 
 /**
- * A listing longer than this is refused: it is held in memory, and its writer is not trusted. The
- * entries of so many files take about 100 MB (measured).
+ * A longer listing is refused: it is kept in memory, and its writer is not trusted. The
+ * entries of this many files take about 100 MB (measured).
  */
 const MAX_LISTED = 250_000
 const MAX_LISTED_BYTES = 32 * 1024 * 1024
 
-/** The records of a listing as they come; the reader sets the pace. */
+/** The records of a listing as they arrive; the reader sets the pace. */
 export async function* eachRecord(
   connection: AgentConnection,
   attempt: Attempt,
@@ -48,7 +48,7 @@ export async function listRecords<T>(
   return all
 }
 
-/** What a record holds beside numbers, at two bytes a character. */
+/** The size of a record's strings, at two bytes per character. */
 function textBytes(record: Fields): number {
   return Object.values(record).reduce(
     (sum: number, value) => sum + (typeof value === 'string' ? 2 * value.length : 0),
@@ -59,6 +59,6 @@ function textBytes(record: Fields): number {
 function tooLong({ verb, subject }: Attempt): ResourceError {
   return new ResourceError(`cannot ${verb} ${printable(subject)}: too many entries`, {
     remedy: 'list them with a command inside, and read its output as a stream',
-    detail: { mostEntries: MAX_LISTED, mostBytes: MAX_LISTED_BYTES },
+    detail: { maxEntries: MAX_LISTED, maxBytes: MAX_LISTED_BYTES },
   })
 }

@@ -1,4 +1,4 @@
-/** Counts what is under way, however much of it there is; nothing is kept of what has ended. */
+/** Waits for any number of jobs, without keeping those that have ended in memory. */
 export class Outstanding {
   #count = 0
   #failure: { readonly error: unknown } | null = null

@@ -1,17 +1,17 @@
 import { printable } from '../failures.ts'
 import type { CallOptions } from '../wire/connection.ts'
 
-/** What a transfer has done so far. */
+/** The progress of a transfer. */
 export interface TransferProgress {
   readonly files: number
   readonly directories: number
   readonly symlinks: number
-  /** Bytes that were moved; holes are not. */
+  /** Bytes copied, without holes. */
   readonly bytes: number
 }
 
 export interface TransferSummary extends TransferProgress {
-  /** Sockets, pipes and devices, which stay where they are: the first of them, by path. */
+  /** Paths of sockets, pipes and devices, which are not copied: the first few. */
   readonly skipped: readonly string[]
 }
 
@@ -19,14 +19,14 @@ export interface TransferOptions extends CallOptions {
   readonly onProgress?: ((progress: TransferProgress) => void) | undefined
 }
 
-/** Files on their way at once: enough that a round trip is never waited for alone. */
+/** Files in transit at a time: enough that no file waits for a round trip alone. */
 export const FILES_IN_FLIGHT = 16
-/** Zeros of at least this much are worth a hole. */
+/** A run of zeros at least this long becomes a hole. */
 export const HOLE_BYTES = 65_536
 
 const MAX_SKIPPED_LISTED = 1000
 
-/** Counts what a transfer does and tells the caller. */
+/** Counts what a transfer does and reports it to the caller. */
 export class TransferLog {
   readonly #onProgress: TransferOptions['onProgress']
   readonly #counts = { files: 0, directories: 0, symlinks: 0, bytes: 0 }

@@ -30,7 +30,7 @@ import {
 import { WorkPool } from './work-pool.ts'
 
 export interface UploadOptions extends TransferOptions {
-  /** Whose the files will be inside; default root. */
+  /** The owner of the files inside; default root. */
   readonly owner?: FileOwner
 }
 
@@ -43,7 +43,7 @@ const ROOT: FileOwner = { uid: 0, gid: 0 }
 const READ_BYTES = 4 * HOLE_BYTES
 const ZEROS = Buffer.alloc(HOLE_BYTES)
 
-/** An entry of the host: its name in a directory that is held open, and its path for messages. */
+/** An entry of the host: its name in an open directory, and its path for messages. */
 interface Entry {
   readonly parent: FileHandle
   readonly name: string
@@ -51,9 +51,9 @@ interface Entry {
 }
 
 /**
- * Copies a file or a tree of the host to `insidePath`, which names the copy itself. A tree that
- * is new inside appears there at once, when it is complete; one that is there is merged into. No
- * symlink of the host is followed: one that an earlier copy brought would take in any file.
+ * Copies a file or a tree of the host to `insidePath`, which names the copy itself. A new tree appears
+ * inside when it is complete; files of an existing one are added or replaced. No symlink of the host is
+ * followed: one from an earlier copy could lead to any file.
  */
 export async function uploadTree(
   connection: AgentConnection,
@@ -80,7 +80,7 @@ class Upload {
   readonly #owner: FileOwner
   readonly #pool: WorkPool
   readonly #log: TransferLog
-  /** Set when nothing is written into them any more, which would change their times. */
+  /** Set at the end, because writing into a directory changes its times. */
   readonly #directories: { readonly path: string; readonly attributes: Attributes }[] = []
 
   constructor(connection: AgentConnection, options: UploadOptions) {
@@ -114,7 +114,7 @@ class Upload {
     return this.#log.summary()
   }
 
-  /** Where to build a tree that is not there yet; null to merge into one that is. */
+  /** Where to build a tree that does not exist yet; null to write into an existing one. */
   async #stageFor(to: string): Promise<string | null> {
     try {
       await statFile(this.#connection, to, { symlink: 'itself', ...this.#call })
@@ -128,7 +128,8 @@ class Upload {
   }
 
   async #discard(stage: string): Promise<void> {
-    // Without the caller's signal: what was half-made must go even after an abort.
+    // Without the caller's signal: an incomplete tree must be removed even after an abort. If that fails,
+    // the caller still gets the first failure.
     const options = { recursive: true, force: true }
     await removeFile(this.#connection, stage, options).catch(() => {})
   }
@@ -148,7 +149,8 @@ class Upload {
         await this.#entry(entry, posix.join(to, name), pending)
       }
     } finally {
-      // Its files are read through it. Not waited for, so that small directories do not take turns.
+      // Files are read through the directory, so it closes after them. Nobody waits for that, so that small
+      // directories do not wait for each other.
       void pending.all().finally(() => parent.close())
     }
   }
@@ -172,7 +174,7 @@ class Upload {
   }
 
   async #file({ parent, name, path }: Entry, to: string, seen: BigIntStats): Promise<void> {
-    // Non-blocking, because a pipe may have taken the file's place; it is refused below.
+    // Non-blocking, because a pipe may have replaced the file; it is refused below.
     const { O_RDONLY, O_NONBLOCK, O_NOFOLLOW } = constants
     const flags = O_RDONLY | O_NONBLOCK | O_NOFOLLOW
     await using file = await asHost('read', path, () => open(within(parent, name), flags))
@@ -188,7 +190,7 @@ class Upload {
     this.#log.count('files')
   }
 
-  /** Sends the content, leaving out blocks of zeros where the file has holes; returns its size. */
+  /** Sends the content without the blocks of zeros in holes; returns its size. */
   async #content(file: FileHandle, info: BigIntStats, stream: AgentStream): Promise<number> {
     const isSparse = info.blocks * 512n < info.size
     for (let offset = 0; ; ) {

@@ -1,13 +1,12 @@
-// Which control sequences only draw. What is not named here has, or may have, an effect beyond the
-// screen: it asks the terminal something, whose answer would be typed, or writes to the clipboard,
-// prints, notifies, resizes, or opens files.
+// The control sequences that only draw. Any other may have an effect beyond the screen: it makes the
+// terminal answer as if somebody typed, writes to the clipboard, prints, notifies, resizes, or opens files.
 
-/** Private modes of programs that run on: keys, mouse, wrapping, cursor, alternate screens. */
+/** Private modes that running programs rely on: keys, mouse, wrapping, cursor, alternate screens. */
 const privateModes = new Set([
-  ...[1, 5, 6, 7, 8, 9, 12, 25, 45, 47, 66, 69, 1000, 1001, 1002, 1003, 1004, 1005, 1006, 1007],
-  ...[1015, 1016, 1047, 1048, 1049, 2004],
+  1, 5, 6, 7, 8, 9, 12, 25, 45, 47, 66, 69, 1000, 1001, 1002, 1003, 1004, 1005, 1006, 1007, 1015,
+  1016, 1047, 1048, 1049, 2004,
 ])
-/** Insert mode, and line feeds that return. */
+/** Insert mode, and line feed with carriage return. */
 const ansiModes = new Set([4, 20])
 
 /** CSI sequences without prefix or intermediate, by their last byte. */
@@ -51,14 +50,14 @@ export function escapeDraws(body: string): boolean {
   return escapes.test(body)
 }
 
-/** Colors as they are set and reset, and links. With a question mark a color is asked for. */
+/** Sets and resets colours and links. A question mark would query a colour. */
 const oscs = /^(?:8;.*|(?:4|1[0-2]|17|19);[^?]*|(?:104|11[0-2]|117|119)(?:;[\d;]*)?)$/su
 
 export function oscDraws(body: string): boolean {
   return oscs.test(body)
 }
 
-/** Backspace, tab, line ends and shifts. The bell rings, and ENQ is answered. */
+/** Backspace, tab, line ends and shifts, but not the bell, or ENQ, which the terminal answers. */
 export function controlDraws(code: number): boolean {
   return code >= 0x08 && code <= 0x0f
 }

@@ -1,6 +1,6 @@
 import { controlDraws, csiDraws, escapeDraws, oscDraws } from './drawing.ts'
 
-/** Longer than any sequence that draws; one that is longer is dropped to its end. */
+/** Longer than any sequence that draws; a longer one is dropped. */
 const MAX_HELD = 4096
 
 const ESC = 0x1b
@@ -17,27 +17,27 @@ type State =
   /** After ESC. */
   | 'escape'
   | 'csi'
-  /** Of these only some draw; they end at ST or BEL. */
+  /** Only some of these draw; they end at ST or BEL. */
   | 'osc'
-  /** DCS, SOS, PM, APC: none is let through. */
+  /** DCS, SOS, PM, APC: all are dropped. */
   | 'string'
 
 /**
- * Lets through what draws on a terminal and drops what does more. A replay is old output: what it asked
- * the terminal for was answered then, and must not be asked, copied to the clipboard or rung again.
- * Output is UTF-8; a byte that is not becomes what a terminal shows for it.
+ * Passes what draws on a terminal and drops everything else. A replay is old output: its queries were
+ * answered long ago, and must not be repeated. Neither must clipboard writes and bells. The output is
+ * UTF-8; any other byte becomes what a terminal shows for it.
  */
 export class ReplayFilter {
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true })
-  /** The beginning of a character whose other bytes have not come yet. */
+  /** The beginning of a character whose other bytes have not arrived yet. */
   #begun = Buffer.alloc(0)
   #state: State = 'ground'
-  /** The sequence so far, without its introducer; null once it is too long to be let through. */
+  /** The sequence so far, without its introducer; null once it is too long to pass. */
   #held: string | null = ''
-  /** Inside a string: the last character was ESC, perhaps the first half of ST. */
+  /** Inside a string: the last character was ESC, which may be the first half of ST. */
   #sawEscape = false
 
-  /** True when no sequence or character is half-read: what follows is not the replay's any more. */
+  /** True if no sequence or character is incomplete, so that what follows no longer belongs to the replay. */
   get isBetweenSequences(): boolean {
     return this.#state === 'ground' && this.#begun.length === 0
   }
@@ -53,7 +53,7 @@ export class ReplayFilter {
     return Buffer.from(drawn)
   }
 
-  /** What `character` lets out: nothing, itself, or a sequence that it completes. */
+  /** What passes with `character`: nothing, itself, or a sequence that it completes. */
   #next(character: string): string {
     const code = character.codePointAt(0) ?? 0
     if (code === CAN || code === SUB) return this.#toGround('')
@@ -79,7 +79,7 @@ export class ReplayFilter {
     if (code === C1.csi) return this.#begin('csi')
     if (code === C1.osc) return this.#begin('osc')
     const isString = code === C1.dcs || code === C1.sos || code === C1.pm || code === C1.apc
-    // The rest are rare forms of what ESC and a letter do as well.
+    // The others are rare; ESC and a letter express the same.
     return isString ? this.#begin('string') : ''
   }
 
@@ -99,7 +99,7 @@ export class ReplayFilter {
 
   #csi(character: string, code: number): string {
     if (code === ESC) return this.#begin('escape')
-    // A control in the middle of a sequence acts at once, as if it stood before it.
+    // A control in the middle of a sequence acts immediately, as if it came before the sequence.
     if (code < 0x20) return controlDraws(code) ? character : ''
     if (code > 0x7e) return this.#toGround('')
     this.#hold(character)
@@ -111,7 +111,7 @@ export class ReplayFilter {
     const isTerminator = (this.#sawEscape && character === '\\') || code === C1.st
     if (isBell || isTerminator) return this.#endString()
     if (this.#sawEscape) {
-      // ESC ends a string whatever follows; what follows is an escape of its own.
+      // ESC ends a string, whatever follows, and begins a new escape sequence.
       this.#begin('escape')
       return this.#escape(character, code)
     }
@@ -150,7 +150,7 @@ export class ReplayFilter {
   }
 }
 
-/** Bytes of a UTF-8 character at the end that lacks others. */
+/** Length of an incomplete UTF-8 character at the end. */
 function begunBytes(bytes: Buffer): number {
   for (let count = 1; count <= 3 && count <= bytes.length; count += 1) {
     const byte = bytes.readUInt8(bytes.length - count)

@@ -3,22 +3,22 @@ import { ResourceError } from '../../model/errors.ts'
 import type { AgentConnection, CallOptions } from '../wire/connection.ts'
 import { attachTerminal, type TerminalSize } from './terminals.ts'
 
-/** A terminal as a person would see it. */
+/** What a person would see on a terminal. */
 export interface ScreenText extends TerminalSize {
-  /** One string a row, without the blanks at its end. */
+  /** One string per row, without trailing blanks. */
   readonly lines: readonly string[]
   readonly cursor: { readonly col: number; readonly row: number }
   /** True while a full-screen program shows its own screen. */
   readonly isAlternate: boolean
 }
 
-/** More columns or rows than this are the doing of hostile code, not of a display. */
+/** Only hostile code has more columns or rows than this. */
 const MAX_COLS = 1000
 const MAX_ROWS = 500
-/** A replay is drawn in slices: a few bytes may ask for as many cells as a screen has. */
+/** A replay is drawn in slices, because a few bytes may change every cell of a screen. */
 const SLICE_BYTES = 8192
-/** Drawing what programs really write takes milliseconds. */
-const LONGEST_MS = 5000
+/** Drawing the output of real programs takes milliseconds. */
+const MAX_DRAW_MS = 5000
 
 /** An emulated display that follows a terminal's output. */
 export class Screen implements Disposable {
@@ -28,7 +28,7 @@ export class Screen implements Disposable {
     this.#terminal = terminal
   }
 
-  /** The emulator is loaded when it is first needed: most commands never show a screen. */
+  /** Loads the emulator on first use, because most commands never show a screen. */
   static async open(size: TerminalSize): Promise<Screen> {
     const { default: emulator } = await import('@xterm/headless')
     const terminal = new emulator.Terminal({
@@ -39,7 +39,7 @@ export class Screen implements Disposable {
     return new Screen(terminal)
   }
 
-  /** Resolves when the bytes have had their effect. */
+  /** Resolves when the bytes have been drawn. */
   write(data: Buffer | string): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#terminal.write(data, resolve)
@@ -71,10 +71,10 @@ export class Screen implements Disposable {
   }
 }
 
-/** What is on a display of `size` after `replay`. */
+/** The content of a display of `size` after `replay`. */
 export async function renderScreen(replay: Buffer, size: TerminalSize): Promise<ScreenText> {
   using screen = await Screen.open(size)
-  const deadline = performance.now() + LONGEST_MS
+  const deadline = performance.now() + MAX_DRAW_MS
   for (let at = 0; at < replay.length; at += SLICE_BYTES) {
     if (performance.now() > deadline) throw tooMuchToDraw()
     await screen.write(replay.subarray(at, at + SLICE_BYTES))
@@ -105,7 +105,7 @@ function clamped({ cols, rows }: TerminalSize): TerminalSize {
 }
 
 function tooMuchToDraw(): ResourceError {
-  return new ResourceError(`the screen takes longer than ${LONGEST_MS} ms to draw`, {
-    remedy: 'close the terminal: what was written to it is made to be slow',
+  return new ResourceError(`the screen takes longer than ${MAX_DRAW_MS} ms to draw`, {
+    remedy: 'close the terminal: its output is designed to be slow to draw',
   })
 }

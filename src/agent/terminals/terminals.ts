@@ -1,4 +1,4 @@
-import { toBytes } from '../../model/bytes.ts'
+import { toBytes } from '../../model/text/bytes.ts'
 import { envEntries } from '../commands/command-spec.ts'
 import { type ExitStatus, readExitStatus } from '../commands/signals.ts'
 import { noAnswer, protocolError } from '../failures.ts'
@@ -33,10 +33,10 @@ export interface TerminalInfo extends TerminalSize {
   readonly running: boolean
 }
 
-/** ESC c, a full reset: makes any emulator forget what a fresh replay is about to repeat. */
+/** ESC c, a full reset: clears any emulator before a new replay repeats its content. */
 const RESET = Buffer.from('\x1bc')
 const START_IF_MISSING = 1
-/** For the next piece of a replay to come. */
+/** How long to wait for the next piece of a replay. */
 const REPLAY_MS = 30_000
 
 /** One viewer of a terminal. Viewers see everything, and each may type. */
@@ -51,7 +51,7 @@ export class TerminalHandle {
   readonly #opened = Promise.withResolvers<Fields>()
   /** Where in the output the replay ends. */
   #replayEnd = 0
-  /** Of the replay that is being read; null when its last sequence was. */
+  /** The filter of the replay that is being read; null once its last sequence is complete. */
   #filter: ReplayFilter | null = null
   #resetIsDue = false
 
@@ -71,10 +71,11 @@ export class TerminalHandle {
       () => this.#opened.reject(protocolError('a terminal ended before it opened')),
       (error) => this.#opened.reject(error),
     )
+    // Whoever awaits it sees the failure, and so does `exit`.
     this.#opened.promise.catch(() => {})
   }
 
-  /** Resolves to the terminal's state as it was when this viewer came. */
+  /** Resolves to the terminal's state at the time this viewer attached. */
   async opened(): Promise<TerminalSize & { pid: number; replayBytes: number }> {
     const event = await this.#opened.promise
     return {
@@ -86,9 +87,9 @@ export class TerminalHandle {
   }
 
   /**
-   * What to show: recent output first, then live output. A viewer too slow to follow is taken
-   * to the present: it gets a terminal reset and recent output again. Of recent output there is what
-   * draws: nothing is asked of the terminal, copied to its clipboard or rung a second time.
+   * What to show: recent output first, then live output. A viewer that is too slow jumps to the present:
+   * it gets a terminal reset and recent output again. Recent output includes only what draws, so that no
+   * query, clipboard write or bell is repeated.
    */
   async *data(): AsyncGenerator<Buffer, void, undefined> {
     for (;;) {
@@ -103,14 +104,14 @@ export class TerminalHandle {
     }
   }
 
-  /** Old output without what does more than draw; live output, and what follows it, as it is. */
+  /** Old output reduced to what draws; live output unchanged. */
   #withoutEffects(chunk: Buffer): Buffer {
     if (this.#filter === null) return chunk
     const startsAt = this.#output.takenBytes - chunk.length
     const old = Math.max(0, Math.min(chunk.length, this.#replayEnd - startsAt))
     const parts = [this.#filter.push(chunk.subarray(0, old))]
     let at = old
-    // A sequence that began in the replay is the replay's to its end.
+    // A sequence that began in the replay belongs to the replay to its end.
     while (at < chunk.length && !this.#filter.isBetweenSequences) {
       parts.push(this.#filter.push(chunk.subarray(at, at + 1)))
       at += 1
@@ -128,17 +129,17 @@ export class TerminalHandle {
     await resizeTerminal(this.#connection, this.name, givenSize(size), givenOptions(options))
   }
 
-  /** Leaves the terminal as it is; its program goes on. */
+  /** Leaves the terminal as it is; its program continues. */
   detach(): void {
     this.#stream.cancel()
   }
 
-  /** The recent output that this viewer was given first. */
+  /** The recent output that this viewer got first. */
   async readReplay(): Promise<Buffer> {
     await this.#opened.promise
     const replay = new ByteCollector()
     while (this.#output.takenBytes < this.#replayEnd) {
-      // Announced, so it has to come, where live output may never.
+      // A replay was announced, so it must arrive. Live output may never come.
       const chunk = await within(this.#output.read(), REPLAY_MS, noReplay(this.name), undefined)
       if (chunk === null) break
       replay.add(chunk)
@@ -161,21 +162,30 @@ export class TerminalHandle {
   }
 }
 
-/** Holds the terminal `name`, starting it if it is not there. */
+/** Attaches to the terminal `name`, starting it if it does not exist. */
 export async function openTerminal(
   connection: AgentConnection,
   name: string,
   options: TerminalOptions = {},
 ): Promise<TerminalHandle> {
   const { cols = 80, rows = 24, argv, cwd, env, user } = options
-  const start = { flags: START_IF_MISSING, argv, cwd, user, env: env && envEntries(env) }
-  const fields: Fields = { op: Op.termOpen, name, cols, rows, ...start }
+  const fields: Fields = {
+    op: Op.termOpen,
+    name,
+    cols,
+    rows,
+    flags: START_IF_MISSING,
+    argv,
+    cwd,
+    user,
+    env: env && envEntries(env),
+  }
   const handle = new TerminalHandle(connection, name, fields, options)
   await handle.opened()
   return handle
 }
 
-/** Holds the terminal `name`, which must be there; its size stays. */
+/** Attaches to the terminal `name`, which must exist; its size stays. */
 export async function attachTerminal(
   connection: AgentConnection,
   name: string,

@@ -1,8 +1,8 @@
 const SMALLEST_BYTES = 1024
 
 /**
- * Bytes on their way to one buffer. They are copied as they come: many small chunks, each of which may
- * be a slice of something larger, take no more memory than they have bytes.
+ * Collects bytes for one buffer. They are copied as they arrive: many small chunks, each of which may
+ * be a slice of something larger, take no more memory than their bytes.
  */
 export class ByteCollector {
   #buffer = Buffer.allocUnsafeSlow(SMALLEST_BYTES)

@@ -1,4 +1,4 @@
-/** Chunks put in at one end, byte counts taken from the other; copies only across chunks. */
+/** Chunks go in at one end, byte counts come out at the other; copies only across chunks. */
 export class ByteQueue {
   #chunks: Buffer[] = []
   #length = 0
@@ -13,7 +13,7 @@ export class ByteQueue {
     this.#length += chunk.length
   }
 
-  /** The next `count` bytes, of which there must be as many. */
+  /** The next `count` bytes, which must be available. */
   take(count: number): Buffer {
     if (count > this.#length) throw new RangeError(`${count} bytes wanted of ${this.#length}`)
     this.#length -= count

@@ -1,17 +1,18 @@
 import type { Duplex } from 'node:stream'
 import { TimeoutError } from '../../model/errors.ts'
+import { patience } from '../../model/values/patience.ts'
 import { AgentConnection, type CallOptions } from './connection.ts'
 import { within } from './deadline.ts'
 import type { WatchdogOptions } from './watchdog.ts'
 
 export interface ConnectOptions extends CallOptions, WatchdogOptions {
-  /** How long the agent may take to introduce itself; default 10 s. */
+  /** How long the agent may take to say hello; default 10 s. */
   readonly helloTimeoutMs?: number
 }
 
-const DEFAULT_HELLO_TIMEOUT_MS = 10_000
+const HELLO_SECONDS = 10
 
-/** Speaks to an agent over `transport`, which it then owns. Resolves when both said hello. */
+/** Talks to an agent over `transport`, which it then owns. Resolves when both have said hello. */
 export async function openConnection(
   transport: Duplex,
   options: ConnectOptions = {},
@@ -22,17 +23,17 @@ export async function openConnection(
 }
 
 /**
- * Waits for the agent's hello; without one the connection is over. What is asked before is on its way
- * with ours already.
+ * Waits for the agent's hello; without one the connection ends. Requests made before that are already
+ * sent along with ours.
  */
 export async function greeted(
   connection: AgentConnection,
   options: ConnectOptions = {},
 ): Promise<void> {
-  const waited = options.helloTimeoutMs ?? DEFAULT_HELLO_TIMEOUT_MS
+  const waited = options.helloTimeoutMs ?? patience(HELLO_SECONDS)
   const late = new TimeoutError(`the agent did not answer within ${waited} ms`, {
     remedy:
-      'check that it is not paused; if a process inside holds all of its connections, restore a snapshot, or remove the environment',
+      'resume it if it is paused; if a process inside uses up its connections, restore a snapshot',
   })
   try {
     await within(connection.ready, waited, late, options.signal)

@@ -1,10 +1,13 @@
 import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import type { CallOptions } from '../../model/call-options.ts'
 import { BackendError, TimeoutError } from '../../model/errors.ts'
+import { patience } from '../../model/values/patience.ts'
 import {
   type Attempt,
   agentIsSilent,
   connectionLost,
+  NO_ANSWER_REMEDY,
   otherVersion,
   printable,
   protocolError,
@@ -20,9 +23,7 @@ import { AgentStream, type StreamOptions } from './stream.ts'
 import { Watchdog, type WatchdogOptions } from './watchdog.ts'
 import { Channel, FrameType, MAX_OPEN_BYTES, PROTOCOL_VERSION } from './wire.ts'
 
-export interface CallOptions {
-  readonly signal?: AbortSignal | undefined
-}
+export type { CallOptions }
 
 export interface PingOptions extends CallOptions {
   /** Default 10 s. */
@@ -33,17 +34,17 @@ export interface RequestOptions extends CallOptions {
   readonly patience?: Patience
 }
 
-const DEFAULT_PING_TIMEOUT_MS = 10_000
-/** What the agent is taken to allow if it does not say. */
+const PING_SECONDS = 10
+/** What the agent is assumed to allow if it does not say. */
 const DEFAULT_MAX_STREAMS = 1024
 const MAX_STREAM_ID = 0xffff_ffff
 const NO_BYTES = Buffer.alloc(0)
 
 /** Many operations over one stream to an agent. */
 export class AgentConnection implements AsyncDisposable {
-  /** Resolves when hellos were exchanged. */
+  /** Resolves when both sides have sent their hello. */
   readonly ready: Promise<void>
-  /** Resolves when the connection is over: to the reason, or `null` after an orderly end. */
+  /** Resolves when the connection has ended: to the reason, or `null` after an orderly end. */
   readonly closed: Promise<Error | null>
 
   readonly #transport: Duplex
@@ -76,6 +77,7 @@ export class AgentConnection implements AsyncDisposable {
     )
     this.#outbox = new Outbox(transport, (error) => this.destroy(error))
     this.ready = this.#hello.promise
+    // Whoever awaits it sees the failure, and so does every operation.
     this.ready.catch(() => {})
     this.closed = this.#end.promise
     transport.on('data', (chunk: Buffer) => this.#receive(chunk))
@@ -86,8 +88,8 @@ export class AgentConnection implements AsyncDisposable {
   }
 
   /** The environment is paused, so the agent cannot answer now. */
-  get isSuspended(): boolean {
-    return this.#options.isSuspended?.() ?? false
+  async isSuspended(): Promise<boolean> {
+    return (await this.#options.isSuspended?.()) ?? false
   }
 
   get secondMs(): number | undefined {
@@ -98,7 +100,7 @@ export class AgentConnection implements AsyncDisposable {
     return this.#state === 'open'
   }
 
-  /** Starts an operation. Throws at once when the connection is over or the request too long. */
+  /** Starts an operation. Throws immediately if the connection has ended or the request is too long. */
   open(fields: Fields, options: StreamOptions): AgentStream {
     options.signal?.throwIfAborted()
     if (this.#state === 'closed') throw this.#failure ?? connectionLost()
@@ -138,8 +140,10 @@ export class AgentConnection implements AsyncDisposable {
     const startedAt = performance.now()
     this.#control(FrameType.ping, payload)
     try {
-      const waited = options.timeoutMs ?? DEFAULT_PING_TIMEOUT_MS
-      const late = new TimeoutError(`the agent did not answer a ping within ${waited} ms`)
+      const waited = options.timeoutMs ?? patience(PING_SECONDS)
+      const late = new TimeoutError(`the agent did not answer a ping within ${waited} ms`, {
+        remedy: NO_ANSWER_REMEDY,
+      })
       await within(pong.promise, waited, late, options.signal)
     } finally {
       this.#pings.delete(key)
@@ -148,13 +152,13 @@ export class AgentConnection implements AsyncDisposable {
     return performance.now() - startedAt
   }
 
-  /** Ends the connection in order. Commands inside go on; streams still open fail. */
+  /** Ends the connection in order. Commands inside continue; open streams fail. */
   async close(): Promise<void> {
     if (this.#state === 'closed') return
     this.#shutDown(null)
   }
 
-  /** Ends the connection at once. */
+  /** Ends the connection immediately. */
   destroy(error: Error): void {
     this.#shutDown(error)
     this.#transport.destroy()
@@ -186,7 +190,7 @@ export class AgentConnection implements AsyncDisposable {
     if (frame.stream > this.#lastStream) {
       throw protocolError(`a frame for stream ${frame.stream}, which was never opened`)
     }
-    // Frames of a stream that was cancelled were on their way; they are nobody's.
+    // Frames of a cancelled stream were still in transit; nobody waits for them.
     this.#streams.get(frame.stream)?.receive(frame)
   }
 
@@ -199,7 +203,9 @@ export class AgentConnection implements AsyncDisposable {
         this.#pings.get(frame.payload.toString('latin1'))?.resolve()
         break
       case FrameType.error:
-        throw new BackendError(`the agent ended the connection: ${wordsOf(frame)}`)
+        throw new BackendError(`the agent ended the connection: ${wordsOf(frame)}`, {
+          remedy: 'connect again; running commands continue and can be attached to by id',
+        })
       default:
         throw protocolError(`frame type ${frame.type} outside a stream`)
     }
@@ -236,7 +242,7 @@ export class AgentConnection implements AsyncDisposable {
     this.#end.resolve(error)
   }
 
-  /** An idle connection must not keep a process alive, nor be watched; work in flight must. */
+  /** An idle connection must not keep a process alive, and needs no watchdog; running work does both. */
   #holdProcess(): void {
     if (this.#state === 'open' && this.#streams.size > 0) this.#watchdog.start()
     else this.#watchdog.stop()

@@ -1,4 +1,4 @@
-/** `work`, unless `ms` pass or `signal` aborts before. */
+/** Waits for `work`; throws `late` after `ms`, or the reason if `signal` aborts. */
 export async function within<T>(
   work: Promise<T>,
   ms: number,

@@ -84,7 +84,7 @@ const byKey = new Map<number, { name: FieldName; kind: FieldKind }>(
   Object.entries(table).map(([name, [key, kind]]) => [key, { name: name as FieldName, kind }]),
 )
 
-/** Encodes the fields that are there; those that are `undefined` are left out. */
+/** Encodes the fields that are set; `undefined` ones are left out. */
 export function encodeFields(fields: Fields): Buffer {
   const parts: Buffer[] = []
   for (const [name, value] of Object.entries(fields)) {
@@ -109,19 +109,26 @@ function* valueBytes(name: string, value: KindTypes[FieldKind]): Generator<Buffe
 
 function intBytes(name: string, value: number | bigint): Buffer {
   if (typeof value === 'number' && !Number.isSafeInteger(value)) {
-    throw new InvalidInputError(`${name} must be a whole number, not ${value}`)
+    throw new InvalidInputError(`${name} must be a whole number, not ${value}`, {
+      remedy: 'round it',
+    })
   }
   const bytes = Buffer.allocUnsafe(INT_BYTES)
   try {
     bytes.writeBigInt64LE(BigInt(value))
   } catch (cause) {
-    throw new InvalidInputError(`${name} is out of range: ${value}`, { cause })
+    throw new InvalidInputError(`${name} is out of range: ${value}`, {
+      remedy: 'give a smaller number',
+      cause,
+    })
   }
   return bytes
 }
 
 function stringBytes(name: string, value: string): Buffer {
-  if (value.includes('\0')) throw new InvalidInputError(`${name} contains a NUL character`)
+  if (value.includes('\0')) {
+    throw new InvalidInputError(`${name} contains a NUL character`, { remedy: 'leave it out' })
+  }
   return textToBytes(value)
 }
 
@@ -150,12 +157,12 @@ function store(
   const { name, kind } = field
   const before = fields[name]
   if (kind === 'strings') {
-    // Pushed to in place: copying the list for each item would be quadratic in hostile input.
+    // Appended in place: copying the list for each item would be quadratic for hostile input.
     if (Array.isArray(before)) before.push(readString(name, bytes))
     else fields[name] = [readString(name, bytes)]
     return
   }
-  if (before !== undefined) throw protocolError(`field ${name} is there twice`)
+  if (before !== undefined) throw protocolError(`field ${name} occurs twice`)
   fields[name] = kind === 'string' ? readString(name, bytes) : readInt(name, kind, bytes)
 }
 

@@ -13,13 +13,13 @@ export interface Frame {
   readonly stream: number
   /** May share memory with the chunk it arrived in. */
   readonly payload: Buffer
-  /** Only ever set on an OPEN, so never by the agent. */
+  /** Only set on an OPEN, so never by the agent. */
   readonly flags?: number
 }
 
 const knownTypes: ReadonlySet<number> = new Set(Object.values(FrameType))
 const MAX_CHANNEL = 2
-/** So many times its size may a payload keep in memory. */
+/** How many times its own size a payload may keep in memory. */
 const MAX_SHARE = 4
 
 export function encodeFrame(frame: Frame): Buffer {
@@ -63,8 +63,8 @@ export class FrameDecoder {
 }
 
 /**
- * A payload that is kept keeps all of the chunk that it is a slice of. A small one is copied, else an
- * agent could have megabytes held for every byte that it sends.
+ * A payload keeps the whole chunk that it is a slice of in memory. A small one is copied, because
+ * otherwise an agent could make us hold megabytes for every byte it sends.
  */
 function detached(payload: Buffer): Buffer {
   if (payload.length * MAX_SHARE >= payload.buffer.byteLength) return payload

@@ -2,8 +2,8 @@ import { protocolError } from '../failures.ts'
 import { ReceiveWindow } from './window.ts'
 
 /**
- * What a channel's payloads are: `bytes`, whose frame borders mean nothing, or `frames`, which
- * are kept apart.
+ * How to treat a channel's payloads: `bytes` ignores the boundaries of frames, and `frames` keeps them
+ * apart.
  */
 export type ChannelShape = 'bytes' | 'frames'
 
@@ -13,8 +13,8 @@ const JOIN_BELOW_BYTES = 4096
 const MIN_FRAME_BYTES = 9
 
 /**
- * The receiving end of one channel: holds at most a window of data, gives credit back when the
- * reader takes it. One reader at a time.
+ * The receiving end of one channel: holds at most a window of data, and returns credit when the
+ * reader takes data. One reader at a time.
  */
 export class Inbox implements AsyncIterable<Buffer> {
   readonly #shape: ChannelShape
@@ -42,12 +42,12 @@ export class Inbox implements AsyncIterable<Buffer> {
     return this.#takenBytes
   }
 
-  /** Somebody waits for data. */
+  /** Whether somebody waits for data. */
   get isAwaited(): boolean {
     return this.#reader !== null
   }
 
-  /** No more will come. */
+  /** Whether no more will arrive. */
   get hasEnded(): boolean {
     return this.#ending !== null
   }
@@ -75,13 +75,13 @@ export class Inbox implements AsyncIterable<Buffer> {
     }
   }
 
-  /** No more will come; what is queued can still be read. */
+  /** No more will arrive; what is queued can still be read. */
   end(): void {
     this.#ending ??= { error: null }
     this.#wake()
   }
 
-  /** As `end`, but reading past what is queued throws. */
+  /** Like `end`, but reading past what is queued throws. */
   fail(error: Error): void {
     this.#ending ??= { error }
     this.#wake()
@@ -109,7 +109,7 @@ export class Inbox implements AsyncIterable<Buffer> {
     for (const chunk of queued) this.#take(chunk)
   }
 
-  /** Drops what is queued and whatever comes later, so that nobody waits for a reader. */
+  /** Drops what is queued and whatever arrives later, so that nobody waits for a reader. */
   discard(): void {
     this.#discarding = true
     this.skip()

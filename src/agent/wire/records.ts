@@ -10,7 +10,7 @@ export class RecordDecoder {
   #bytes = new ByteQueue()
   #length: number | null = null
 
-  /** True when no record is half-read. */
+  /** True if no record is incomplete. */
   get isBetweenRecords(): boolean {
     return this.#length === null && this.#bytes.length === 0
   }

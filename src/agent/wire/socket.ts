@@ -3,17 +3,17 @@ import { createConnection, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BackendError } from '../../model/errors.ts'
 
-/** What tells a socket from any other that takes its place under the same path. */
+/** What distinguishes a socket from any other at the same path. */
 export interface SocketIdentity {
   readonly dev: bigint
   readonly ino: bigint
   readonly birthtimeNs: bigint
 }
 
-/** O_PATH, which Node does not name: a reference to the file itself, without opening it. */
+/** Opens a reference to the file itself, without reading it. Node has no name for this flag. */
 const O_PATH = 0o10000000
 
-/** For a place in the agent's queue, which code inside may be flooding. */
+/** How long to wait for a place in the agent's queue, which code inside may be flooding. */
 const QUEUE_MS = 10_000
 const QUEUE_PAUSE_MS = 2
 
@@ -24,9 +24,9 @@ export async function readSocketIdentity(path: string): Promise<SocketIdentity> 
 }
 
 /**
- * Connects to the agent's socket. The last component of `path` belongs to the sandbox, so it is
+ * Connects to the agent's socket. The last component of `path` belongs to the environment, so it is
  * pinned first and checked: a symlink, a file or another socket planted there is refused. With
- * `expected` null any socket will do, which is right only before the sandbox runs.
+ * `expected` null any socket is accepted, which is right only before the environment runs.
  */
 export async function openAgentSocket(
   path: string,
@@ -54,7 +54,7 @@ interface Pinned extends Disposable {
   readonly identity: SocketIdentity
 }
 
-/** Without waiting for the thread pool, which costs more than the calls (measured: 0.3 ms). */
+/** Synchronous, because the thread pool costs more than the calls (measured: 0.3 ms). */
 function pin(path: string): Pinned {
   let fd: number
   try {
@@ -103,7 +103,7 @@ function flooded(path: string, cause: unknown): BackendError {
   return new BackendError(`cannot reach the agent at ${path}: its queue of connections is full`, {
     cause,
     remedy:
-      'a process inside connects to it over and over: restore a snapshot, or remove the environment',
+      'a process inside keeps connecting to it: restore a snapshot, or remove the environment',
   })
 }
 
@@ -111,6 +111,6 @@ function unreachable(path: string, cause: unknown): BackendError {
   const why = cause instanceof Error ? cause.message : String(cause)
   return new BackendError(`cannot reach the agent at ${path}: ${why}`, {
     cause,
-    remedy: 'check that the environment is running',
+    remedy: 'check with `forkpoint ls` that the environment is running',
   })
 }

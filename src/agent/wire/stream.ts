@@ -10,18 +10,18 @@ import { Channel, FrameType } from './wire.ts'
 
 export interface StreamOptions {
   readonly attempt: Attempt
-  /** The channels on which the agent may send, from channel 1 on. Default: none. */
+  /** The channels on which the agent may send, starting with channel 1. Default: none. */
   readonly outputs?: readonly ChannelShape[]
   /** Called as the event arrives, before data that follows it. */
   readonly onEvent?: (event: Fields) => void
   readonly signal?: AbortSignal | undefined
-  /** How long to wait for the agent; default: as long as a request without output may take. */
+  /** How long to wait for the agent; default: the limit of a request without output. */
   readonly patience?: Patience
 }
 
-/** Data frames are no longer than this: others get a turn in between. */
+/** Data frames are no longer than this, so that others get a turn in between. */
 const MAX_DATA_BYTES = 65_536
-/** Less credit than this is waited out rather than cut into tiny frames. */
+/** With less credit than this, wait for more instead of sending tiny frames. */
 const MIN_DATA_BYTES = 4096
 const OFFSET_BYTES = 8
 const NO_BYTES = Buffer.alloc(0)
@@ -29,7 +29,7 @@ const NO_BYTES = Buffer.alloc(0)
 /** One operation on a connection: its outputs, its input and its result. */
 export class AgentStream {
   readonly id: number
-  /** The fields of the agent's RESULT; rejects if it refused, or the stream was cut. */
+  /** The fields of the agent's RESULT; rejects if the agent refuses or the stream is cut. */
   readonly result: Promise<Fields>
 
   readonly #options: StreamOptions
@@ -42,6 +42,8 @@ export class AgentStream {
   readonly #clock: PatienceClock
   #isOver = false
   #inputHasEnded = false
+  /** true while it is asking whether the environment is paused */
+  #isAsking = false
   /** Writes of one stream go out in the order of their calls. */
   #lastWrite: Promise<void> = Promise.resolve()
 
@@ -53,7 +55,7 @@ export class AgentStream {
     this.#clock = new PatienceClock(options.patience ?? promptly)
     this.#settle = Promise.withResolvers()
     this.result = this.#settle.promise
-    // Whoever awaits the result sees its failure; a stream nobody awaits must not end the process.
+    // Whoever awaits the result sees its failure. If nobody does, it must not end the process.
     this.result.catch(() => {})
     this.#inboxes = (options.outputs ?? []).map(
       (shape, index) => new Inbox(shape, (bytes) => this.#giveCredit(index + 1, bytes)),
@@ -65,11 +67,11 @@ export class AgentStream {
     return this.#isOver
   }
 
-  /** True while only the agent can make this operation go on. */
+  /** True while this operation waits for the agent. */
   get isHostWaiting(): boolean {
     if (this.#window.isAwaited || this.#inboxes.some((inbox) => inbox.isAwaited)) return true
-    const allIsSaid = this.#inboxes.length > 0 || this.#inputHasEnded
-    return allIsSaid && this.#inboxes.every((inbox) => inbox.hasEnded)
+    const inputIsComplete = this.#inboxes.length > 0 || this.#inputHasEnded
+    return inputIsComplete && this.#inboxes.every((inbox) => inbox.hasEnded)
   }
 
   /** Bytes that arrived on all channels. */
@@ -78,10 +80,20 @@ export class AgentStream {
   }
 
   /** Called by the connection once a second. */
-  tick(isSuspended: () => boolean): void {
-    const waited = this.#clock.tick(this.isHostWaiting)
+  tick(isSuspended: () => Promise<boolean>): void {
+    const waited = this.#clock.tick(this.isHostWaiting ? 'waits' : 'works')
+    if (waited !== null) void this.#judgeSilence(isSuspended)
+  }
+
+  async #judgeSilence(isSuspended: () => Promise<boolean>): Promise<void> {
+    if (this.#isAsking) return
+    this.#isAsking = true
+    const isPaused = await isSuspended()
+    this.#isAsking = false
+    // The answer may have come in the meantime.
+    const waited = this.#clock.overdueSeconds
     if (waited === null) return
-    if (isSuspended()) this.#clock.restart()
+    if (isPaused) this.#clock.restart()
     else this.cancel(noAnswer(this.#options.attempt, waited))
   }
 
@@ -92,7 +104,7 @@ export class AgentStream {
     return inbox
   }
 
-  /** Sends bytes as input; resolves when all of them are on their way. */
+  /** Sends bytes as input; resolves when all of them were sent. */
   send(bytes: Buffer): Promise<void> {
     return this.#inTurn(async () => {
       for (let at = 0; at < bytes.length; ) {
@@ -125,7 +137,7 @@ export class AgentStream {
     })
   }
 
-  /** Says that no more input comes. */
+  /** Announces the end of the input. */
   endInput(fields: Fields = {}): Promise<void> {
     return this.#inTurn(async () => {
       this.#inputHasEnded = true
@@ -137,7 +149,7 @@ export class AgentStream {
   cancel(reason?: unknown): void {
     if (this.#isOver) return
     this.#control(FrameType.cancel, Channel.input, NO_BYTES)
-    this.fail(reason instanceof Error ? reason : this.#left())
+    this.fail(reason instanceof Error ? reason : this.#cancelled())
   }
 
   /** Called by the connection for every frame of this stream. */
@@ -167,7 +179,7 @@ export class AgentStream {
     }
   }
 
-  /** Ends the stream from this side without telling the agent. */
+  /** Ends the stream on this side without notifying the agent. */
   fail(error: Error): void {
     if (this.#isOver) return
     this.#close(error)
@@ -175,14 +187,20 @@ export class AgentStream {
     this.#settle.reject(error)
   }
 
-  #left(): Error {
+  #cancelled(): Error {
     const { verb, subject } = this.#options.attempt
-    return new ConflictError(`no longer waiting to ${verb} ${printable(subject)}`)
+    return new ConflictError(`no longer waiting to ${verb} ${printable(subject)}`, {
+      remedy: 'it was cancelled; start it again if you still need it',
+    })
   }
 
   #finish(fields: Fields): void {
     const { verb, subject } = this.#options.attempt
-    this.#close(new ConflictError(`no more input: ${verb} ${printable(subject)} has ended`))
+    this.#close(
+      new ConflictError(`no more input: ${verb} ${printable(subject)} has ended`, {
+        remedy: 'start it again to send more',
+      }),
+    )
     for (const inbox of this.#inboxes) inbox.end()
     this.#settle.resolve(fields)
   }
@@ -222,6 +240,7 @@ export class AgentStream {
 
   #inTurn(write: () => Promise<void>): Promise<void> {
     const turn = this.#lastWrite.then(write)
+    // The caller of this write sees its failure; the next write has its own result.
     this.#lastWrite = turn.catch(() => {})
     return turn
   }

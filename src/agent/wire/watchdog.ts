@@ -1,44 +1,48 @@
-/** Of silence, after which the agent is asked for a sign of life. */
+import { secondMs } from '../../model/values/patience.ts'
+
+/** Silence after which the agent gets a ping. */
 const PING_AFTER_SECONDS = 10
-/** Of silence, after which the agent is given up: it is stopped, stuck or hostile. A multiple of the other. */
+/** Silence after which the host gives up on the agent; a multiple of the time between pings. */
 const GIVE_UP_AFTER_SECONDS = 60
 
 export interface Watched {
-  /** Once a second; `suspended` is asked only when something is about to be given up. */
-  tick(suspended: () => boolean): void
+  /** Called once a second; calls `isSuspended` only before it gives up on something. */
+  tick(isSuspended: () => Promise<boolean>): void
   ping(): void
   giveUp(seconds: number): void
 }
 
 export interface WatchdogOptions {
   /** Whether the agent cannot answer now because its environment is paused. */
-  readonly isSuspended?: (() => boolean) | undefined
-  /** How long a second is; tests have shorter ones. */
+  readonly isSuspended?: (() => Promise<boolean>) | undefined
+  /** The length of a second; tests use shorter ones. */
   readonly secondMs?: number | undefined
 }
 
 /**
- * Gives up an agent that stays silent. It counts its own ticks instead of reading a clock: a host that
- * was stopped for an hour must not take that hour for the agent's.
+ * Gives up on an agent that stays silent. It counts its own ticks instead of reading a clock: a host that
+ * was stopped for an hour must not blame the agent for that hour.
  */
 export class Watchdog {
   readonly #watched: Watched
   readonly #secondMs: number
-  readonly #isSuspended: () => boolean
+  readonly #isSuspended: () => Promise<boolean>
+  /** true while `isSuspended` has not answered yet */
+  #isAsking = false
   #silentSeconds = 0
   #timer: NodeJS.Timeout | null = null
 
   constructor(watched: Watched, options: WatchdogOptions) {
     this.#watched = watched
-    this.#secondMs = options.secondMs ?? 1000
-    this.#isSuspended = options.isSuspended ?? (() => false)
+    this.#secondMs = options.secondMs ?? secondMs()
+    this.#isSuspended = options.isSuspended ?? (async () => false)
   }
 
-  /** Somebody waits for the agent from now on. */
+  /** Starts counting, because somebody waits for the agent. */
   start(): void {
     if (this.#timer !== null) return
     this.#silentSeconds = 0
-    // The socket keeps the process alive while it has to.
+    // The socket keeps the process alive while necessary.
     this.#timer = setInterval(() => this.#tick(), this.#secondMs).unref()
   }
 
@@ -53,15 +57,20 @@ export class Watchdog {
 
   #tick(): void {
     this.#silentSeconds += 1
-    if (this.#silentSeconds % PING_AFTER_SECONDS === 0) {
-      // Time in which it cannot answer does not count: one that is resumed gets its own.
-      if (this.#isSuspended()) this.#silentSeconds = 0
-      else if (this.#silentSeconds < GIVE_UP_AFTER_SECONDS) this.#watched.ping()
-      else {
-        this.#watched.giveUp(this.#silentSeconds)
-        return
-      }
-    }
+    if (this.#silentSeconds % PING_AFTER_SECONDS === 0) void this.#judgeSilence()
     this.#watched.tick(this.#isSuspended)
+  }
+
+  /** Time while the environment is paused does not count. */
+  async #judgeSilence(): Promise<void> {
+    if (this.#isAsking) return
+    this.#isAsking = true
+    const isSuspended = await this.#isSuspended()
+    this.#isAsking = false
+    // In the meantime, the watchdog was stopped or a frame arrived.
+    if (this.#timer === null || this.#silentSeconds === 0) return
+    if (isSuspended) this.#silentSeconds = 0
+    else if (this.#silentSeconds < GIVE_UP_AFTER_SECONDS) this.#watched.ping()
+    else this.#watched.giveUp(this.#silentSeconds)
   }
 }

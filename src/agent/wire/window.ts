@@ -1,9 +1,9 @@
 import { protocolError } from '../failures.ts'
 import { INITIAL_WINDOW_BYTES } from './wire.ts'
 
-/** Credit that has not been returned yet is returned once it is this much: fewer frames. */
+/** Credit is returned once this much has accumulated, to save frames. */
 const CREDIT_BATCH_BYTES = INITIAL_WINDOW_BYTES / 4
-/** More credit than any agent of ours ever grants. */
+/** More credit than our agent ever grants. */
 const MAX_CREDIT_BYTES = 64 * 1024 * 1024
 
 interface Waiter {
@@ -11,18 +11,18 @@ interface Waiter {
   readonly resolve: () => void
 }
 
-/** How much may still be sent on a channel. One writer at a time waits on it. */
+/** How much may still be sent on a channel. One writer at a time waits for it. */
 export class SendWindow {
   #credit = INITIAL_WINDOW_BYTES
   #waiter: Waiter | null = null
   #failure: Error | null = null
 
-  /** Somebody waits for credit. */
+  /** Whether somebody waits for credit. */
   get isAwaited(): boolean {
     return this.#waiter !== null
   }
 
-  /** Waits for credit of at least `min` bytes and takes as much as there is, up to `max`. */
+  /** Waits for at least `min` bytes of credit and takes as much as is available, up to `max`. */
   async take(min: number, max: number): Promise<number> {
     while (this.#failure === null && this.#credit < min) {
       const { promise, resolve } = Promise.withResolvers<void>()
@@ -38,16 +38,16 @@ export class SendWindow {
   grant(bytes: number): void {
     this.#credit += bytes
     if (this.#credit > MAX_CREDIT_BYTES) throw protocolError(`${this.#credit} bytes of credit`)
-    if (this.#waiter !== null && this.#credit >= this.#waiter.bytes) this.#release()
+    if (this.#waiter !== null && this.#credit >= this.#waiter.bytes) this.#wake()
   }
 
-  /** Nothing more can be sent: the writer that waits, and every later one, fails. */
+  /** Nothing more can be sent: the waiting writer, and every later one, fails. */
   fail(error: Error): void {
     this.#failure ??= error
-    this.#release()
+    this.#wake()
   }
 
-  #release(): void {
+  #wake(): void {
     const waiter = this.#waiter
     this.#waiter = null
     waiter?.resolve()
@@ -64,7 +64,7 @@ export class ReceiveWindow {
     this.#allowed -= bytes
   }
 
-  /** Notes that the consumer took `bytes`; returns the credit to send now, mostly 0. */
+  /** Notes that the consumer took `bytes`; returns the credit to send now, usually 0. */
   consumed(bytes: number): number {
     this.#owed += bytes
     if (this.#owed < CREDIT_BATCH_BYTES) return 0

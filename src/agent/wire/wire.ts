@@ -1,17 +1,17 @@
-/** Numbers of the agent protocol. docs/agent-protocol.md is the contract. */
+/** Numbers of the agent protocol, which docs/agent-protocol.md describes. */
 
 export const PROTOCOL_VERSION = 1
 
 export const HEADER_BYTES = 12
 export const MAX_PAYLOAD_BYTES = 131_072
-/** The most that the fields of one OPEN may be, over as many frames as that takes. */
+/** The largest size of the fields of one OPEN, over any number of frames. */
 export const MAX_OPEN_BYTES = 4_194_304
-/** Header flag of OPEN: its fields go on in the stream's next OPEN. */
-export const OPEN_GOES_ON = 1
+/** Header flag of OPEN: its fields continue in the stream's next OPEN. */
+export const OPEN_CONTINUES = 1
 export const MAX_RECORD_BYTES = 65_536
 /** Credit of every channel of every stream when it opens. */
 export const INITIAL_WINDOW_BYTES = 262_144
-/** The most that is replayed of a terminal. */
+/** The largest replay of a terminal. */
 export const MAX_REPLAY_BYTES = 1_048_576
 
 export const FrameType = {

@@ -1,7 +1,9 @@
-import { statfs } from 'node:fs/promises'
+import { statfsSync } from 'node:fs'
+import { ifExists } from '../../linux/files/if-exists.ts'
 import { BackendError, ForkpointError, ResourceError } from '../../model/errors.ts'
+import type { Places } from './places.ts'
 
-/** Does `work` on the host's file system, and puts its failure in words for the user. */
+/** Does `work` on the host's file system, and explains a failure to the user. */
 export async function explained<T>(doing: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -9,34 +11,56 @@ export async function explained<T>(doing: string, work: () => Promise<T>): Promi
     if (error instanceof ForkpointError || !(error instanceof Error)) throw error
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOSPC' || code === 'EDQUOT') {
-      throw new ResourceError(`${doing}: no space is left`, {
+      throw new ResourceError(`${doing}: no space left`, {
         remedy: 'remove environments or files inside them, or free space on the disk of the store',
         cause: error,
       })
     }
-    throw new BackendError(`${doing} failed: ${error.message}`, { cause: error })
+    throw new BackendError(`${doing} failed: ${error.message}`, {
+      remedy: 'run `forkpoint doctor` to see what this machine lacks, then try again',
+      cause: error,
+    })
   }
 }
 
-/** Less than this is taken for full: what failed has given back some of it by now. */
-const leastFreeBytes = 1024 ** 2
+/** A disk with less free space counts as full: whatever failed has already freed some. */
+const minFreeBytes = 1024 ** 2
 
-/** A failure on a file system that has run full is for want of space, whatever the tool called it. */
-export async function tellingFull<T>(
-  dir: string,
+/** Blames a failure on a lack of space if a file system is full, whatever the tool reported. */
+export async function explainedIfFull<T>(
+  places: Places,
   doing: string,
   work: () => Promise<T>,
 ): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    const { bavail, bsize } = await statfs(dir)
-    if (error instanceof ResourceError || bavail * bsize >= leastFreeBytes) throw error
-    const words = error instanceof Error ? error.message : String(error)
-    throw new ResourceError(`${doing}: no space is left`, {
-      remedy: 'remove snapshots, environments or files inside them, or set a larger volume.size',
-      detail: { failed: words },
+    const full = fullIn(places)
+    const message = error instanceof Error ? error.message : String(error)
+    if (error instanceof ResourceError || (full === null && !saysFull.test(message))) throw error
+    throw new ResourceError(`${doing}: no space left`, {
+      remedy: remedies[full ?? 'data'],
+      detail: { failed: message, ...(full !== null && { full: places[full] }) },
       cause: error,
     })
   }
+}
+
+/** What programs that we run print for ENOSPC. */
+const saysFull = /No space left on device/
+
+const ofVolume = 'remove snapshots, environments or files inside them, or set a larger volume.size'
+const remedies = {
+  home: 'free space on the disk of the home, or remove snapshots or environments',
+  data: ofVolume,
+  files: ofVolume,
+}
+
+/** The file system below the others comes first: if it is full, so are they. */
+function fullIn(places: Places): keyof typeof remedies | null {
+  const full = (['home', 'data', 'files'] as const).filter((name) => {
+    const found = ifExists(() => statfsSync(places[name]))
+    return found !== null && found.bavail * found.bsize < minFreeBytes
+  })
+  return full[0] ?? null
 }

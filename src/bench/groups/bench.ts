@@ -1,29 +1,36 @@
 import type { Forkpoint } from '../../index.ts'
+import type { Engine } from '../homes/engine.ts'
 import type { Plan } from '../plan.ts'
-import type { Missing } from '../results.ts'
+import type { BackendFacts, Missing } from '../results.ts'
 
-/** What every group of measurements works with. */
+/** What every group of measurements uses. */
 export interface Bench {
   readonly plan: Plan
-  /** a home of the benchmark's own */
+  /** path of the benchmark's own home */
   readonly home: string
   /** opened without warm spares */
   readonly cold: Forkpoint
   /** opened with them */
   readonly warm: Forkpoint
+  /** this engine, and that of another checkout if there is one to compare with */
+  readonly engines: readonly Engine[]
+  /** opens a second home of this engine, whose volume is ext4 */
+  readonly openExt4: () => Promise<Engine & AsyncDisposable>
   /** a directory for everything else */
   readonly dir: string
   readonly criu: string
   readonly quickCriu: string
-  /** tells what is done next; throws once the user wants an end */
+  /** reports the next step; throws once the user has interrupted the run */
   readonly say: (doing: string) => void
-  /** notes what is not here to be measured, and why */
+  /** notes what this machine cannot measure, and why */
   readonly miss: (missing: Missing) => void
-  /** runs `work`; if it fails, that is noted, and the others are measured all the same */
+  /** notes what is known about a backend */
+  readonly found: (facts: BackendFacts) => void
+  /** runs `work`; a failure is noted, and the rest is still measured */
   readonly attempt: <T>(what: string, work: () => Promise<T>) => Promise<T | null>
 }
 
-/** The number of each round, warm-ups first; they are negative. */
+/** The number of each round. Warm-ups come first, and are negative. */
 export function roundsOf({ rounds, warmUps }: Plan): number[] {
   return Array.from({ length: warmUps + rounds }, (_, i) => i - warmUps)
 }

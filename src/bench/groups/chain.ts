@@ -1,5 +1,5 @@
 import type { Snapshot } from '../../index.ts'
-import { removeBranches } from '../bench-home.ts'
+import { removeBranches } from '../homes/bench-home.ts'
 import { chainEnd } from '../plan.ts'
 import { Recorder } from '../recorder.ts'
 import type { Series } from '../results.ts'
@@ -9,7 +9,7 @@ import type { Bench } from './bench.ts'
 
 const restoreRounds = 3
 
-/** How snapshot and restore depend on how many snapshots came before. */
+/** How snapshot and restore depend on the number of earlier snapshots. */
 export async function measureChain(bench: Bench): Promise<readonly Series[]> {
   await using started = new AsyncDisposableStack()
   started.defer(() => removeBranches(bench.cold))
@@ -33,21 +33,21 @@ export async function measureChain(bench: Bench): Promise<readonly Series[]> {
       const snapshot = chain[depth - 1]
       if (snapshot === undefined) continue
       await recorder.time(subject('restore', depth), () => env.restore(snapshot))
-      const told = await run(env, 'cat /root/depth')
-      if (told !== `${depth}\n`) throw new Error(`restored depth ${depth}, but it says ${told}`)
+      const found = await run(env, 'cat /root/depth')
+      if (found !== `${depth}\n`) throw new Error(`restored depth ${depth}, but found ${found}`)
     }
   }
   return recorder.series
 }
 
-/** Both ends of the chain, and every tenth of it. */
+/** Both ends of the chain, and every tenth snapshot. */
 export function restoreDepths(length: number): number[] {
   const depths = Array.from({ length }, (_, i) => i + 1)
   const step = Math.max(1, Math.floor(length / 10))
   return depths.filter((d) => d <= chainEnd || d > length - chainEnd || d % step === 0)
 }
 
-/** Shallow and deep ones alternately, so that a slow moment of the machine meets both. */
+/** Alternates shallow and deep ones, so that a slow moment of the machine affects both. */
 export function inTurns(depths: readonly number[]): number[] {
   const half = Math.ceil(depths.length / 2)
   return depths

@@ -1,6 +1,6 @@
 import type { Environment, Snapshot } from '../../index.ts'
-import { formatBytes } from '../../model/quantities.ts'
-import { removeBranches } from '../bench-home.ts'
+import { formatBytes } from '../../model/values/quantities.ts'
+import { removeBranches } from '../homes/bench-home.ts'
 import { availableBytes, settledAvailableBytes } from '../machine.ts'
 import { privateBytesOf } from '../process-memory.ts'
 import { Recorder, timed } from '../recorder.ts'
@@ -9,10 +9,10 @@ import { pythonName, pythonSession } from '../workloads/python.ts'
 import { run } from '../workloads/workload.ts'
 import { type Bench, roundName, roundsOf } from './bench.ts'
 
-/** Of what is available; more forks are not made, lest something else be killed for want of it. */
+/** The part of the available memory that forks may use, so that the kernel kills nothing else. */
 const mostOfMemory = 0.7
 
-/** How fork depends on how many are made at once: time, and memory that is used by them alone. */
+/** How the time and private memory of forks depend on how many are made at once. */
 export async function measureFanout(bench: Bench): Promise<readonly Series[]> {
   await using started = new AsyncDisposableStack()
   started.defer(() => removeBranches(bench.cold))
@@ -36,7 +36,7 @@ export async function measureFanout(bench: Bench): Promise<readonly Series[]> {
   return counted.series
 }
 
-/** Resolves to the bytes that they hold together. */
+/** Resolves to the total bytes they hold. */
 async function measureForks(
   snapshot: Snapshot,
   count: number,
@@ -62,21 +62,21 @@ async function measureForks(
   }
 }
 
-/** By the kernel's account of their cgroups: with page tables, and pages of files they read first. */
+/** As the kernel charges their cgroups: page tables count, and so do file pages that they read first. */
 async function chargedTo(forks: readonly Environment[]): Promise<number> {
   const all = await Promise.all(forks.map((fork) => fork.stats()))
   return all.reduce((sum, { memoryBytes }) => sum + memoryBytes, 0)
 }
 
-/** Each says who it is, and no two say the same. */
+/** Each fork reports its own identity, and no two report the same. */
 async function checkIdentities(forks: readonly Environment[]): Promise<void> {
-  const told = await Promise.all(
+  const answers = await Promise.all(
     forks.map((fork) => run(fork, 'hostname; cat /run/forkpoint/identity.json')),
   )
-  for (const [i, text] of told.entries()) {
+  for (const [i, text] of answers.entries()) {
     const { id } = forks[i] ?? {}
     if (id === undefined || !text.includes(id)) throw new Error(`${id} answered as ${text}`)
   }
-  const hostnames = new Set(told.map((text) => text.split('\n')[0]))
+  const hostnames = new Set(answers.map((text) => text.split('\n')[0]))
   if (hostnames.size !== forks.length) throw new Error('two forks have the same hostname')
 }

@@ -1,21 +1,32 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Environment, Snapshot, Spare } from '../../index.ts'
-import { pruneFlushed } from '../bench-home.ts'
+import { pruneFlushed } from '../homes/bench-home.ts'
+import { type Engine, inTurn } from '../homes/engine.ts'
+import { writtenBytes } from '../homes/written-bytes.ts'
 import { makePeerStage } from '../peers/stage.ts'
 import { privateBytesOf } from '../process-memory.ts'
 import { Recorder, timed } from '../recorder.ts'
-import type { Series } from '../results.ts'
+import type { EngineName, Series } from '../results.ts'
 import type { Workload } from '../workloads/workload.ts'
 import { type Bench, roundName, roundsOf } from './bench.ts'
 import { pauseSeenInside } from './pause.ts'
 import { startSubjects } from './subjects.ts'
 
 const copies = 4
-/** A snapshot of nothing new takes a moment: a median of few of them would be one of the noise. */
+/** A snapshot without changes is so quick that the median of a single one per round would be noise. */
 const repeats = 3
 
-/** Every operation on every workload, and what peers take for the nearest thing, in turns. */
+/** One workload, measured once with one engine. */
+interface Turn {
+  readonly engine: Engine
+  readonly workload: Workload
+  readonly recorder: Recorder
+  readonly subject: (what: string) => { by: EngineName; what: string; on: string }
+  readonly miss: Bench['miss']
+}
+
+/** Every operation on every workload, taking turns with the closest equivalent of each peer. */
 export async function measureOperations(bench: Bench): Promise<readonly Series[]> {
   await using started = new AsyncDisposableStack()
   const dir = join(bench.dir, 'ops')
@@ -26,8 +37,13 @@ export async function measureOperations(bench: Bench): Promise<readonly Series[]
     const recorder = round < 0 ? new Recorder() : counted
     for (const { workload, peers } of subjects) {
       const here = `operations, ${roundName(round, bench.plan)}: ${workload.name}`
-      bench.say(here)
-      await bench.attempt(here, () => measureOurs(bench, workload, recorder))
+      for (const engine of inTurn(bench.engines, round)) {
+        const step = engine.by === 'forkpoint' ? here : `${here}, ${engine.by}`
+        bench.say(step)
+        const subject = (what: string) => ({ by: engine.by, what, on: workload.name })
+        const turn = { engine, workload, recorder, subject, miss: bench.miss }
+        await bench.attempt(step, () => measureEngine(turn))
+      }
       for (const peer of peers) {
         bench.say(`${here}, ${peer.by}`)
         const note = (what: string, ms: number) =>
@@ -39,14 +55,14 @@ export async function measureOperations(bench: Bench): Promise<readonly Series[]
   return counted.series
 }
 
-async function measureOurs(bench: Bench, workload: Workload, recorder: Recorder): Promise<void> {
-  const subject = (what: string) => ({ by: 'forkpoint', what, on: workload.name }) as const
-  const env = await bench.cold.create({ from: 'host' })
+async function measureEngine(turn: Turn): Promise<void> {
+  const { engine, workload, recorder, subject } = turn
+  const env = await engine.cold.create({ from: 'host' })
   try {
     await workload.start(env)
     const takeSnapshot = async (what: string) => {
       const taken = await recorder.time(subject(what), () => env.snapshot())
-      // Its flush would slow down what is measured next.
+      // Its flush would slow down the next measurement.
       recorder.add(subject(`${what}, written`), 'bytes', writtenBytes(await taken.durable()))
       return taken
     }
@@ -55,27 +71,21 @@ async function measureOurs(bench: Bench, workload: Workload, recorder: Recorder)
     for (let i = 1; i < repeats; i += 1) second = await takeSnapshot('second snapshot')
     await recorder.time(subject('restore'), () => env.restore(second))
     await workload.check(env)
-    await measureForks(workload, second, recorder)
-    await measureWarm(bench, workload, env, recorder)
-    // One that is made meanwhile would be in the way.
-    await bench.warm.sparesReady()
+    await measureForks(turn, second)
+    await measureWarm(turn, env)
+    // A spare made at the same time would disturb the measurement.
+    await engine.warm.sparesReady()
     recorder.add(subject('pause seen inside'), 'ms', await pauseSeenInside(env))
   } finally {
     await env.remove()
-    await pruneFlushed(bench.cold)
+    await pruneFlushed(engine.cold)
   }
 }
 
-function writtenBytes({ sizes }: Snapshot): number {
-  return sizes.imagesBytes + (sizes.filesBytes ?? 0)
-}
-
 async function measureForks(
-  workload: Workload,
+  { workload, recorder, subject }: Turn,
   snapshot: Snapshot,
-  recorder: Recorder,
 ): Promise<void> {
-  const subject = (what: string) => ({ by: 'forkpoint', what, on: workload.name }) as const
   const one = await recorder.time(subject('fork of 1'), () => snapshot.fork(1, { atomic: true }))
   try {
     for (const copy of one) {
@@ -90,22 +100,17 @@ async function measureForks(
   recorder.add(subject(`fork of ${copies}, per copy`), 'ms', four.ms / copies)
 }
 
-/** A restore and a fork for which the next branch was already prepared. */
-async function measureWarm(
-  bench: Bench,
-  workload: Workload,
-  env: Environment,
-  recorder: Recorder,
-): Promise<void> {
-  const subject = (what: string) => ({ by: 'forkpoint', what, on: workload.name }) as const
-  const same = await bench.warm.get(env.id)
+/** Measures a restore and a fork that find a spare. */
+async function measureWarm(turn: Turn, env: Environment): Promise<void> {
+  const { engine, workload, recorder, subject } = turn
+  const same = await engine.warm.get(env.id)
   const snapshot = await same.snapshot()
   await snapshot.durable()
-  if (await isReady(bench, 'restore', snapshot, workload)) {
+  if (await isReady(turn, 'restore', snapshot)) {
     await recorder.time(subject('restore from a spare'), () => same.restore(snapshot))
     await workload.check(same)
   }
-  if (await isReady(bench, 'fork', snapshot, workload)) {
+  if (await isReady(turn, 'fork', snapshot)) {
     const made = await recorder.time(subject('fork from a spare'), () =>
       snapshot.fork(1, { atomic: true }),
     )
@@ -114,17 +119,16 @@ async function measureWarm(
   }
 }
 
-/** One that would take too much memory is not kept. */
+/** A spare that would take too much memory is not kept. */
 async function isReady(
-  { warm, miss }: Bench,
+  { engine: { warm }, workload, miss }: Turn,
   kind: Spare['kind'],
   { id }: Snapshot,
-  { name }: Workload,
 ): Promise<boolean> {
   await warm.sparesReady()
   const spares = await warm.spares()
   if (spares.some((spare) => spare.kind === kind && spare.snapshot === id)) return true
-  miss({ what: `${kind} from a spare, ${name}`, why: 'no spare was kept ready' })
+  miss({ what: `${kind} from a spare, ${workload.name}`, why: 'no spare was kept ready' })
   return false
 }
 

@@ -5,9 +5,9 @@ const ticking = '/root/bench-ticking'
 const longest = '/root/bench-longest'
 
 /**
- * Wakes up every half millisecond until it is told to end, then tells the longest time that it was
- * not able to. By the wall clock: CRIU restores into a time namespace in which CLOCK_MONOTONIC
- * stood still meanwhile.
+ * Wakes up every half millisecond until it is ended, then reports the longest time that it could not.
+ * It uses the wall clock, because CRIU restores into a time namespace in which CLOCK_MONOTONIC stood
+ * still in the meantime.
  */
 const ticker = `perl -MTime::HiRes=clock_gettime,CLOCK_REALTIME,usleep -e '
 $SIG{TERM} = sub { $ending = 1 };
@@ -21,10 +21,19 @@ until ($ending) {
 }
 printf("%.2f\\n", $longest * 1000);' > ${longest} &`
 
-/** The longest time in a snapshot, in ms, that a process inside did not run, as it saw it itself. */
+/** The longest time, in ms, that a process inside could not run during a snapshot, as it saw it. */
 export async function pauseSeenInside(env: Environment): Promise<number> {
+  return (await pauseDuring(env, () => env.snapshot())).pauseMs
+}
+
+/** The same during any work on the environment, with the result of that work. */
+export async function pauseDuring<T>(
+  env: Environment,
+  work: () => Promise<T>,
+): Promise<{ readonly pauseMs: number; readonly result: T }> {
   await run(env, `rm -f ${ticking}; ${ticker}`)
   await runUntilDone(env, `[ -e ${ticking} ]`)
-  await env.snapshot()
-  return Number(await run(env, `kill %%; wait %% 2> /dev/null; cat ${longest}`))
+  const result = await work()
+  const pauseMs = Number(await run(env, `kill %%; wait %% 2> /dev/null; cat ${longest}`))
+  return { pauseMs, result }
 }

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Environment, Snapshot } from '../../index.ts'
-import { removeBranches } from '../bench-home.ts'
+import { removeBranches } from '../homes/bench-home.ts'
 import type { Peer } from '../peers/peer.ts'
 import { plainCriu } from '../peers/plain-criu.ts'
 import { makePeerStage, pythonProgram } from '../peers/stage.ts'
@@ -17,7 +17,7 @@ interface Session {
   readonly peer: Peer
 }
 
-/** How fork and restore depend on how much memory is held; plain CRIU beside it. */
+/** How fork and restore depend on the amount of memory, compared with plain CRIU. */
 export async function measureSize(bench: Bench): Promise<readonly Series[]> {
   await using started = new AsyncDisposableStack()
   started.defer(() => removeBranches(bench.cold))

@@ -1,12 +1,11 @@
 import { statfsSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Environment, Forkpoint, Snapshot } from '../../index.ts'
-import { branchesOf, removeBranches } from '../bench-home.ts'
+import { branchesOf, removeBranches } from '../homes/bench-home.ts'
+import { syncHome, volumesOf } from '../homes/volumes.ts'
 import { availableBytes, settledAvailableBytes } from '../machine.ts'
 import { cgroupMemory, familyOf } from '../process-memory.ts'
 import { Recorder } from '../recorder.ts'
 import type { Series } from '../results.ts'
-import { runTool } from '../run-tool.ts'
 import { pythonName, pythonSession } from '../workloads/python.ts'
 import { run, type Workload } from '../workloads/workload.ts'
 import type { Bench } from './bench.ts'
@@ -20,7 +19,7 @@ interface Soak {
   readonly recorder: Recorder
 }
 
-/** Branches at random for long; then memory and disk have to be what `usage` says. */
+/** Branches at random for a long time; then memory and disk must match `usage`. */
 export async function measureSoak(bench: Bench): Promise<readonly Series[]> {
   await using started = new AsyncDisposableStack()
   const fp = bench.warm
@@ -73,7 +72,7 @@ async function randomStep({ fp, workload, recorder }: Soak): Promise<void> {
       if (environments.length < mostEnvironments) await fork(snapshot, workload, recorder)
       break
     case 'remove':
-      // The first stays: it is what tells where the processes of this home are.
+      // The first stays: it shows where the processes of this home are.
       if (environments.length > 2) await environments.at(-1)?.remove()
       break
     case 'prune':
@@ -87,7 +86,7 @@ async function fork(snapshot: Snapshot, workload: Workload, recorder: Recorder):
   for (const copy of made) await workload.check(copy)
 }
 
-/** Changes files, as a program that is at work does. */
+/** Changes files, as a working program does. */
 async function work(env: Environment): Promise<void> {
   const name = `/root/soak-${Math.floor(Math.random() * 8)}`
   await run(env, `head -c ${Math.ceil(Math.random() * 4e6)} /dev/urandom > ${name}`)
@@ -95,14 +94,14 @@ async function work(env: Environment): Promise<void> {
 
 function anyOf<T>(all: readonly T[]): T {
   const one = all[Math.floor(Math.random() * all.length)]
-  if (one === undefined) throw new Error('there is nothing to choose from')
+  if (one === undefined) throw new Error('no environment is left to choose from')
   return one
 }
 
-/** By the file system itself: what is not freed counts, also where it has no name any more. */
+/** As the file systems count it, which includes deleted files that are not freed yet. */
 async function usedDisk(home: string): Promise<number> {
-  const data = join(home, 'data')
-  await runTool('sync', ['--file-system', data])
-  const { bsize, blocks, bfree } = statfsSync(data)
-  return bsize * (blocks - bfree)
+  await syncHome(home)
+  return volumesOf(home)
+    .map((volume) => statfsSync(volume))
+    .reduce((sum, { bsize, blocks, bfree }) => sum + bsize * (blocks - bfree), 0)
 }

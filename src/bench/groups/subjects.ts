@@ -19,7 +19,7 @@ export interface Subject {
 
 const kinds: readonly PeerKind[] = [plainCriu, podman, docker, copyRestart]
 
-/** What the operations are measured on; peers run while the stack is not disposed. */
+/** The subjects of the operations; peers run until the stack is disposed of. */
 export async function startSubjects(
   bench: Bench,
   stage: PeerStage,
@@ -45,7 +45,7 @@ export async function startSubjects(
   return await installed(bench, all)
 }
 
-/** One that is installed but does not work here is missing, too. */
+/** A peer that is installed but does not work here also counts as missing. */
 async function startPeer(
   bench: Bench,
   kind: PeerKind,
@@ -73,13 +73,20 @@ async function kindsHere(bench: Bench): Promise<PeerKind[]> {
 async function installed(bench: Bench, all: readonly Subject[]): Promise<Subject[]> {
   const here: Subject[] = []
   for (const subject of all) {
-    const { name, needs } = subject.workload
-    const found = await runTool('which', [...needs]).then(
-      () => true,
-      () => false,
-    )
-    if (found) here.push(subject)
-    else bench.miss({ what: name, why: `${needs.join(' or ')} is not installed` })
+    if (await isInstalled(bench, subject.workload)) here.push(subject)
   }
   return here
+}
+
+/** Whether the host has what a workload needs; notes it as missing otherwise. */
+export async function isInstalled(
+  bench: Bench,
+  { name, needs }: Pick<Workload, 'name' | 'needs'>,
+): Promise<boolean> {
+  const found = await runTool('which', [...needs]).then(
+    () => true,
+    () => false,
+  )
+  if (!found) bench.miss({ what: name, why: `${needs.join(' or ')} is not installed` })
+  return found
 }

@@ -11,7 +11,7 @@ export const workspace = 'root/work'
 
 const enter = `mount --bind "$1" "$2/${workspace}" && exec chroot "$2" bash -c "$3"`
 
-/** What people do without any tool: copy the files, start the program again. */
+/** What people do without a tool: copy the files and start the program again. */
 export const copyRestart: PeerKind = {
   by: 'copy',
   title: 'cp -a and restart',

@@ -9,7 +9,7 @@ import { containersOf, removeCgroups } from './cgroups.ts'
 import type { Peer, PeerKind, PeerProgram, PeerStage } from './peer.ts'
 import { startUntilReady } from './ready.ts'
 
-/** Files only: the program starts anew from the committed image, which is its restore. */
+/** Keeps files only: its restore starts the program again, from the committed image. */
 export const docker: PeerKind = {
   by: 'docker',
   title: 'docker commit and run',
@@ -60,7 +60,7 @@ async function startDocker(stage: PeerStage, program: PeerProgram): Promise<Peer
 
 const socketOf = (dir: string) => `unix://${join(dir, 'socket')}`
 
-/** A daemon of our own, with nothing of it outside the directory, and no network. */
+/** Our own daemon, with everything in the directory, and no network. */
 function startDaemon(dir: string): ChildProcess {
   const log = openSync(join(dir, 'log'), 'w')
   const places = ['--data-root', join(dir, 'data'), '--exec-root', join(dir, 'exec')]
@@ -71,6 +71,7 @@ function startDaemon(dir: string): ChildProcess {
 
 async function daemonAnswers(call: (...words: string[]) => Promise<unknown>): Promise<void> {
   for (let tries = 0; tries < 150; tries += 1) {
+    // It fails until the daemon listens; whoever waits too long gets the error below.
     const answered = await call('info').catch(() => null)
     if (answered !== null) return
     await sleep(100)

@@ -1,10 +1,10 @@
 import type { By } from '../results.ts'
 
-/** What a peer runs: a command line that prints "ready" when it is. */
+/** What a peer runs: a command line that prints "ready" when it is ready. */
 export interface PeerProgram {
-  /** of few letters and digits, to name files by: podman takes paths of 50 characters at most */
+  /** a few letters and digits, for file names: podman takes paths of 50 characters at most */
   readonly slug: string
-  /** what it writes itself begins with this path */
+  /** all files that it writes begin with this path */
   readonly command: (place: string) => string
 }
 
@@ -12,18 +12,18 @@ export interface PeerProgram {
 export interface PeerStage {
   /** a directory that the caller removes */
   readonly dir: string
-  /** a root file system with all that the programs need; shared by the peers */
+  /** a root file system with everything the programs need; shared by the peers */
   readonly rootfs: string
   /** the CRIU that Forkpoint itself uses */
   readonly criu: string
-  /** the same, which need not probe the kernel on every call */
+  /** the same, but without probing the kernel on every call */
   readonly quickCriu: string
 }
 
 /** Another way to keep the state of a workload and to return to it. */
 export interface Peer extends AsyncDisposable {
   readonly by: By
-  /** keeps the state once and goes back to it, and notes what each took */
+  /** keeps the state once, returns to it, and notes how long each took */
   round(note: (what: PeerStep, ms: number) => void): Promise<void>
 }
 
@@ -32,7 +32,7 @@ export type PeerStep = 'snapshot' | 'restore'
 export interface PeerKind {
   readonly by: By
   readonly title: string
-  /** why there is none to compare with; null if there is */
+  /** why it cannot be compared with; null if it can */
   whyNot(): Promise<string | null>
   start(stage: PeerStage, program: PeerProgram): Promise<Peer>
 }

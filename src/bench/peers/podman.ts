@@ -6,7 +6,7 @@ import { containersOf, removeCgroups } from './cgroups.ts'
 import type { Peer, PeerKind, PeerProgram, PeerStage } from './peer.ts'
 import { readyInFile } from './ready.ts'
 
-/** Limits are left as they are (a restricted root cannot raise them); crun wants other cgroups. */
+/** Limits that a restricted root need not raise, and runc, because crun needs other cgroups. */
 const configuration = `
 [containers]
 default_ulimits = ["nofile=1024:1024", "nproc=1024:1024"]
@@ -16,7 +16,7 @@ cgroup_manager = "cgroupfs"
 events_logger = "none"
 `
 
-/** A container of the workload, with a storage of its own and the same CRIU as ours. */
+/** The workload in a container, with its own storage and the same CRIU as ours. */
 export const podman: PeerKind = {
   by: 'podman',
   title: 'podman container checkpoint and restore',

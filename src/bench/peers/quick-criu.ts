@@ -4,9 +4,9 @@ import { join } from 'node:path'
 const tmpfs = 0x01021994
 
 /**
- * CRIU probes the kernel on every call unless /run is a tmpfs, where it keeps what it learned. Ours
- * always has one, so plain CRIU gets one, too: `memory` is a directory of a tmpfs. podman's cannot
- * have it, because runc's restore fails in a mount namespace of its own.
+ * CRIU probes the kernel on every call unless /run is a tmpfs, where it caches the answers. Ours always
+ * has one, so plain CRIU gets one too: `memory` is a directory on a tmpfs. podman's cannot, because runc's
+ * restore fails in another mount namespace.
  */
 export function quickCriu(dir: string, criu: string, memory: string): string {
   if (statfsSync('/run').type === tmpfs) return criu

@@ -1,3 +1,4 @@
+import { colourOf, drawing, text } from './drawing.ts'
 import { linearScale, logScale, type Scale } from './scale.ts'
 
 type Point = readonly [x: number, y: number]
@@ -6,14 +7,14 @@ export interface Axis {
   /** with its unit */
   readonly label: string
   readonly kind: 'linear' | 'log'
-  /** values to write at it, in place of round ones */
+  /** values that label it, instead of round ones */
   readonly ticks?: readonly number[]
 }
 
 interface Line {
   readonly name: string
   readonly points: readonly Point[]
-  /** dots alone for many points that scatter */
+  /** only dots, for many points that scatter */
   readonly shape?: 'dots'
 }
 
@@ -26,19 +27,9 @@ export interface Chart {
 
 const size = { width: 720, height: 400 }
 const area = { left: 76, right: 530, top: 52, bottom: 340 }
-/** Told apart by people who see fewer colours, and legible on white and on black. */
-const colours = ['#3b82c4', '#d9822b', '#4a9d5b', '#a066c9', '#c2504a']
 const lineHeight = 16
 
-const style = `
-text { font: 12px system-ui, sans-serif; fill: #57606a }
-.title { font-size: 15px; font-weight: 600 }
-.grid { stroke: #8b949e; stroke-opacity: 0.25 }
-.axis { stroke: #8b949e }
-.line { fill: none; stroke-width: 2 }
-@media (prefers-color-scheme: dark) { text { fill: #a8b1bb } }`
-
-/** A drawing with no background of its own, for light and dark pages. */
+/** A drawing without a background, for light and dark pages. */
 export function drawChart(chart: Chart): string {
   const points = chart.lines.flatMap((line) => line.points)
   const xs = points.map(([x]) => x)
@@ -60,13 +51,7 @@ export function drawChart(chart: Chart): string {
     ...chart.lines.flatMap((line, i) => drawLine(line, x, y, colourOf(i))),
     ...drawNames(chart.lines, y),
   ]
-  const { width, height } = size
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="${escaped(chart.title)}">
-<style>${style}
-</style>
-${parts.join('\n')}
-</svg>
-`
+  return drawing(chart.title, size, parts)
 }
 
 function scaleOf(axis: Axis, values: readonly number[], range: readonly [number, number]): Scale {
@@ -84,10 +69,11 @@ function drawLine({ points, shape }: Line, x: Scale, y: Scale, colour: string): 
   return [`<polyline class="line" stroke="${colour}" points="${path}"/>`, ...dots]
 }
 
-/** Each name at the end of its line, moved apart where lines end close to each other. */
+/** Each name at the end of its line, moved apart if lines end close to each other. */
 function drawNames(lines: readonly Line[], y: Scale): string[] {
   const wanted = lines.map((line, i) => ({
-    ...{ name: line.name, colour: colourOf(i) },
+    name: line.name,
+    colour: colourOf(i),
     y: y.at(line.points.at(-1)?.[1] ?? 0),
   }))
   const placed: typeof wanted = []
@@ -110,22 +96,10 @@ function vertical(x: number, tick: number): string {
   return text(round(x), area.bottom + 20, tickText(tick), 'text-anchor="middle"')
 }
 
-function text(x: number, y: number, content: string, attributes: string): string {
-  return `<text x="${x}" y="${y}" ${attributes}>${escaped(content)}</text>`
-}
-
 function tickText(value: number): string {
   return value >= 10_000 ? `${value / 1000}k` : String(value)
 }
 
-function colourOf(index: number): string {
-  return colours[index % colours.length] ?? 'currentColor'
-}
-
 function round(value: number): number {
   return Math.round(value * 10) / 10
-}
-
-function escaped(content: string): string {
-  return content.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')
 }

@@ -1,10 +1,11 @@
 import { titles } from '../report/words.ts'
 import type { By, Results, Series } from '../results.ts'
 import { median } from '../statistics.ts'
+import { backendPlots } from './backend-bars.ts'
 import { type Chart, drawChart } from './chart.ts'
 
 export interface Plot {
-  /** of the file, without its ending */
+  /** of the file, without its extension */
   readonly name: string
   readonly svg: string
 }
@@ -13,18 +14,19 @@ type Line = Chart['lines'][number]
 
 const mib = 2 ** 20
 
-/** A plot for every group that has one and was measured. */
+/** One plot for every group that has one and was measured. */
 export function plotsOf({ groups }: Pick<Results, 'groups'>): Plot[] {
-  const { size = [], fanout = [], chain = [] } = groups
+  const { size = [], fanout = [], chain = [], backends = [] } = groups
   const charts: [name: string, chart: Chart][] = [
     ['latency-by-memory', latencyByMemory(size)],
     ['latency-by-depth', latencyByDepth(chain)],
     ['latency-by-forks', latencyByForks(fanout)],
     ['memory-by-forks', memoryByForks(fanout)],
   ]
-  return charts
+  const drawn = charts
     .filter(([, { lines }]) => lines.length > 0)
     .map(([name, chart]) => ({ name, svg: drawChart(chart) }))
+  return [...drawn, ...backendPlots(backends)]
 }
 
 function latencyByMemory(size: readonly Series[]): Chart {
@@ -69,7 +71,7 @@ function latencyByForks(fanout: readonly Series[]): Chart {
   }
 }
 
-/** Of each fork: sums are divided by their number. */
+/** Per fork: sums are divided by the number of forks. */
 function memoryByForks(fanout: readonly Series[]): Chart {
   const each = ({ points, ...line }: Line): Line => ({
     ...line,

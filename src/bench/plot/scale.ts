@@ -1,13 +1,13 @@
 export interface Scale {
   /** where a value is drawn */
   readonly at: (value: number) => number
-  /** values to write at the axis */
+  /** values that label the axis */
   readonly ticks: readonly number[]
 }
 
 type Span = readonly [from: number, to: number]
 
-/** From nothing to a round number above all values. */
+/** From zero to a round number above all values. */
 export function linearScale(values: readonly number[], range: Span): Scale {
   const highest = Math.max(0, ...values) || 1
   const step = roundStep(highest / 5)
@@ -19,7 +19,7 @@ export function linearScale(values: readonly number[], range: Span): Scale {
   }
 }
 
-/** Between powers of ten, with 2 and 5 between them where there are few. */
+/** Between powers of ten, with 2 and 5 in between if there are few. */
 export function logScale(values: readonly number[], range: Span, ticks?: readonly number[]): Scale {
   const positive = values.filter((value) => value > 0)
   const [low, high] =

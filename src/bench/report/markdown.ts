@@ -1,27 +1,61 @@
-import { formatBytes, formatDuration } from '../../model/quantities.ts'
-import type { By, Missing, Results, Verdict } from '../results.ts'
+import { formatBytes, formatDuration } from '../../model/values/quantities.ts'
+import {
+  type By,
+  type GroupName,
+  type Missing,
+  type PromiseResult,
+  peerNames,
+  type Results,
+} from '../results.ts'
+import { backendTables } from './backends.ts'
+import { comparisonsOf } from './comparisons.ts'
 import { type Summary, summarise } from './summaries.ts'
-import { measuredText, metText, promisedText, titles, valueText } from './words.ts'
+import { measuredText, metText, promisedText, timesText, titles, valueText } from './words.ts'
 
 const begin = '<!-- results: written by npm run bench:page -->'
 const end = '<!-- end of results -->'
+const beginBackends = '<!-- backends: written by npm run bench:page -->'
+const endBackends = '<!-- end of backends -->'
 
-/** The page with these results in place of those that it showed. */
+/** The page with these results instead of the old ones. */
 export function withResults(page: string, results: Results): string {
-  const [before, rest] = page.split(begin)
-  const after = rest?.split(end)[1]
-  if (before === undefined || after === undefined) throw new Error(`no "${begin}" … "${end}"`)
-  return `${before}${begin}\n\n${renderResults(results)}\n\n${end}${after}`
+  return between(page, [begin, end], renderResults(results))
+}
+
+/** The page with this comparison of backends instead of the old one. */
+export function withBackends(page: string, results: Results): string {
+  const tables = backendTables(results).map(({ on, heads, rows }) =>
+    section(`On ${on}`, table(heads, rows)),
+  )
+  const parts = [
+    machineText(results),
+    ...tables,
+    section('Promises of the comparison', promisesTable(results.promises)),
+    section('Failed in the comparison', missingTable(results.failed)),
+  ]
+  return between(page, [beginBackends, endBackends], parts.filter(Boolean).join('\n\n'))
+}
+
+function between(page: string, [from, to]: readonly [string, string], text: string): string {
+  const [before, rest] = page.split(from)
+  const after = rest?.split(to)[1]
+  if (before === undefined || after === undefined) throw new Error(`no "${from}" … "${to}"`)
+  return `${before}${from}\n\n${text}\n\n${to}${after}`
 }
 
 function renderResults(results: Results): string {
   const summaries = summarise(results)
-  const operations = summaries.filter(({ group }) => group === 'operations')
+  const of = (name: GroupName) => summaries.filter(({ group }) => group === name)
+  const operations = of('operations')
   const sections = [
     machineText(results),
     section('Promises', promisesTable(results.promises)),
     section('Forkpoint, medians by workload', operationsTable(operations)),
     section('The same with other tools, medians', peersTable(operations)),
+    section('Writing inside, against ext4', comparisonsTable(of('writing'), 'ext4')),
+    section('Pause seen inside', pauseTable(of('pause'))),
+    section('Memory of a fork', memoryTable(of('memory'))),
+    section('Before and after', comparisonsTable(summaries, 'before')),
     section('Size, fan-out, chain and soak', restTable(summaries)),
     section('Not measured', missingTable(results.missing)),
     section('Failed', missingTable(results.failed)),
@@ -33,14 +67,15 @@ function section(title: string, table: string): string {
   return table === '' ? '' : `### ${title}\n\n${table}`
 }
 
-function machineText({ machine, startedAt, tookMs, rounds }: Results): string {
+function machineText({ machine, startedAt, tookMs, rounds, against }: Results): string {
   const { cpus, cpuModel, memoryBytes, kernel, versions } = machine
   const tools = Object.entries(versions).map(([name, version]) =>
     version === null ? `no ${name}` : named(name, version),
   )
   const when = `${startedAt.slice(0, 10)}, ${rounds} rounds, ${formatDuration(tookMs)} in all`
   const what = `${cpus} × ${cpuModel}, ${formatBytes(memoryBytes)}, Linux ${kernel}`
-  return `${when}. ${what}; ${tools.join(', ')}.`
+  const turns = against === undefined ? '' : ` Took turns with ${against}.`
+  return `${when}. ${what}; ${tools.join(', ')}.${turns}`
 }
 
 function named(name: string, version: string): string {
@@ -48,17 +83,17 @@ function named(name: string, version: string): string {
   return `${name} ${number.replace(/^v/, '')}`
 }
 
-function promisesTable(promises: readonly Verdict[]): string {
-  const rows = promises.map((verdict) => [
-    verdict.what,
-    promisedText(verdict),
-    measuredText(verdict),
-    metText(verdict),
+function promisesTable(promises: readonly PromiseResult[]): string {
+  const rows = promises.map((each) => [
+    each.what,
+    promisedText(each),
+    measuredText(each),
+    metText(each),
   ])
   return table(['what', 'promised', 'measured', ''], rows)
 }
 
-/** A row an operation, a column a workload. */
+/** One row per operation, one column per workload. */
 function operationsTable(summaries: readonly Summary[]): string {
   const ours = summaries.filter(({ by }) => by === 'forkpoint')
   const workloads = unique(ours.map(({ on }) => on))
@@ -69,9 +104,9 @@ function operationsTable(summaries: readonly Summary[]): string {
   return table(['', ...workloads], rows)
 }
 
-/** A row a tool, columns for keeping a state and returning to it. */
+/** One row per tool, with columns for keeping a state and returning to it. */
 function peersTable(summaries: readonly Summary[]): string {
-  const peers = summaries.filter(({ by }) => by !== 'forkpoint')
+  const peers = summaries.filter(({ by }) => peerNames.some((peer) => peer === by))
   const workloads = unique(peers.map(({ on }) => on))
   const steps = workloads.flatMap((on) => ['snapshot', 'restore'].map((what) => ({ on, what })))
   const row = (by: By, name: (what: string) => string) =>
@@ -88,11 +123,54 @@ function peersTable(summaries: readonly Summary[]): string {
   return table(['', ...heads], [[titles.forkpoint, ...row('forkpoint', ours)], ...rows])
 }
 
+/** One row per workload, one column per measurement. */
+function pauseTable(summaries: readonly Summary[]): string {
+  const ours = summaries.filter(({ by }) => by === 'forkpoint')
+  const heads = unique(ours.map(({ what }) => what))
+  const rows = unique(ours.map(({ on }) => on)).map((on) => [
+    on,
+    ...heads.map((what) => cell(ours, (each) => each.on === on && each.what === what)),
+  ])
+  return table(['', ...heads], rows)
+}
+
+/** One row per workload. All measurements but two are reasons. */
+function memoryTable(summaries: readonly Summary[]): string {
+  const amounts = ['shared', 'copied']
+  const rows = unique(summaries.map(({ on }) => on)).map((on) => {
+    const all = summaries.filter((each) => each.on === on)
+    const reasons = all.filter(({ what }) => !amounts.includes(what))
+    const why = reasons.map(({ what, unit, p50 }) => `${valueText(unit, p50)} ${what}`).join('; ')
+    return [on, ...amounts.map((what) => cell(all, (each) => each.what === what)), why]
+  })
+  return table(['', ...amounts, 'why'], rows)
+}
+
+function comparisonsTable(summaries: readonly Summary[], by: 'ext4' | 'before'): string {
+  const rows = comparisonsOf(summaries, by).map(({ theirs, ours, times }) => [
+    ours.on,
+    ours.what,
+    valueText(theirs.unit, theirs.p50),
+    valueText(ours.unit, ours.p50),
+    timesText(times),
+  ])
+  const heads = by === 'ext4' ? ['ext4', 'Forkpoint'] : ['before', 'after']
+  return table(['on', 'what', ...heads, 'ratio'], rows)
+}
+
+/** Groups without a table of their own. */
+const rest: readonly GroupName[] = ['size', 'fanout', 'chain', 'soak']
+
 function restTable(summaries: readonly Summary[]): string {
   const rows = summaries
-    .filter(({ group }) => group !== 'operations')
+    .filter(({ group }) => rest.includes(group))
     .map(({ group, what, by, unit, p50, p95, count }) => [
-      ...[group, titles[by], what, valueText(unit, p50), valueText(unit, p95), String(count)],
+      group,
+      titles[by],
+      what,
+      valueText(unit, p50),
+      valueText(unit, p95),
+      String(count),
     ])
   return table(['group', 'by', 'what', 'median', 'p95', 'n'], rows)
 }

@@ -16,7 +16,7 @@ export interface Summary {
 
 const unitsOfAt: Partial<Record<GroupName, string>> = { size: 'MB', fanout: 'forks' }
 
-/** A chain has hundreds of depths: its two ends are shown. */
+/** A chain has hundreds of depths; only its two ends are shown. */
 export function summarise({ groups }: Pick<Results, 'groups'>): Summary[] {
   return groupNames.flatMap((group) => {
     const series = groups[group] ?? []

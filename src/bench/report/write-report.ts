@@ -3,14 +3,15 @@ import { join } from 'node:path'
 import { plotsOf } from '../plot/plots.ts'
 import type { Results } from '../results.ts'
 
-/** Writes the plots and all samples into a directory, which is made if need be. */
+/** Writes the plots and all samples into a directory, which is made if necessary. */
 export function writeReport(dir: string, results: Results): void {
   mkdirSync(dir, { recursive: true })
-  writeFileSync(join(dir, 'results.json'), resultsText(results))
+  const name = results.backends === undefined ? 'results.json' : 'backends.json'
+  writeFileSync(join(dir, name), resultsText(results))
   for (const { name, svg } of plotsOf(results)) writeFileSync(join(dir, `${name}.svg`), svg)
 }
 
-/** JSON with a series a line: hundreds of them are to be read and compared by people, too. */
+/** JSON with one series per line, so that people can read and compare hundreds of them. */
 function resultsText(results: Results): string {
   const text = JSON.stringify(results, null, 2)
   const series = /\{\n\s+"by"[^{}]*\}/g

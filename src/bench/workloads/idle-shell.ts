@@ -11,6 +11,6 @@ export const idleShell: Workload = {
   },
   check: async (env) => {
     const said = await run(env, 'echo "$mood"; jobs -r')
-    if (!/^calm\n\[1\].*perl/.test(said)) throw new Error(`the shell is another: ${said}`)
+    if (!/^calm\n\[1\].*perl/.test(said)) throw new Error(`the shell lost its state: ${said}`)
   },
 }

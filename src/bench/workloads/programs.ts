@@ -1,3 +1,4 @@
+import { chromiumFlags } from './chromium-flags.ts'
 import { httpGet, run, runAs, runUntilDone, type Workload } from './workload.ts'
 
 /** What a dev server does: it holds modules, watches files and answers requests. */
@@ -50,11 +51,7 @@ const postgres: Workload = {
   },
 }
 
-const chromiumFlags = [
-  ...['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'],
-  ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
-  ...['--user-data-dir=/root/profile', '--remote-debugging-port=9223'],
-]
+const flags = chromiumFlags(9223)
 
 const page = `<title>counting</title><body></body><script>
   let ticks = 0
@@ -69,7 +66,7 @@ const chromium: Workload = {
   needs: ['chromium'],
   start: async (env) => {
     await env.files.write('/root/page.html', page)
-    const words = [...chromiumFlags, 'file:///root/page.html']
+    const words = [...flags, 'file:///root/page.html']
     await run(env, `chromium ${words.join(' ')} > /root/chromium.log 2>&1 &`)
     await runUntilDone(env, seesPage)
   },

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { copyFileSync, existsSync, mkdirSync, realpathSync, symlinkSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
-/** A root file system of a few programs of the host's, by name or path, with the libraries that they load. */
+/** Makes a root file system from programs of the host, by name or path, with the libraries they load. */
 export function makeRootfs(root: string, programs: readonly string[]): void {
   for (const dir of ['etc', 'root', 'tmp', 'usr/bin']) {
     mkdirSync(join(root, dir), { recursive: true })
@@ -18,7 +18,7 @@ function copyProgram(root: string, program: string): void {
   copyLibraries(root, host)
 }
 
-/** Those that the loader looks for when it starts a program or loads a library, its own among them. */
+/** Copies the libraries that the loader needs to start a program or load a library, including itself. */
 export function copyLibraries(root: string, file: string): void {
   const text = execFileSync('ldd', [file], { encoding: 'utf8' })
   for (const [, library = ''] of text.matchAll(/(\/\S+) \(0x/g)) {

@@ -5,11 +5,11 @@ interface OptionShape {
   readonly long: string | undefined
   readonly description: string
   readonly takesValue: boolean
-  /** the values there are, where they are few */
+  /** the accepted values, if they are few */
   readonly choices: readonly string[]
 }
 
-/** What positional arguments are completed with; a branch is an environment or a snapshot. */
+/** What completes a positional argument; a branch is an environment or a snapshot. */
 type ArgumentShape = Completed | 'file' | 'choice' | 'other'
 type Completed = 'environment' | 'snapshot' | 'branch'
 
@@ -26,7 +26,7 @@ export interface ProgramShape {
   readonly verbs: readonly VerbShape[]
 }
 
-/** What completion scripts are made from, read off the program itself. */
+/** The input of completion scripts, taken from the program itself. */
 export function describeProgram(program: Command): ProgramShape {
   const help = program.createHelp()
   const commands = help.visibleCommands(program).filter((command) => command.name() !== 'help')
@@ -42,7 +42,7 @@ export function describeProgram(program: Command): ProgramShape {
   }
 }
 
-/** The command that lists what an argument may be. */
+/** The command that lists the values of an argument. */
 export function listingOf(argument: Completed): string {
   const what = argument === 'environment' ? '' : ` ${argument}`
   return `forkpoint __complete${what} 2>/dev/null`

@@ -1,6 +1,6 @@
 import { signalExitCode } from '../interrupts.ts'
 
-/** As `timeout` has it. */
+/** The same as that of `timeout`. */
 const timedOutCode = 124
 
 export interface Ended {
@@ -10,7 +10,7 @@ export interface Ended {
   readonly timedOut?: boolean
 }
 
-/** The exit code that a shell would give for how a command ended. */
+/** The exit code that a shell would report for a command that ended like this. */
 export function exitCodeOfCommand(ended: Ended): number {
   if (ended.timedOut) return timedOutCode
   if (ended.exitCode !== null) return ended.exitCode

@@ -1,11 +1,10 @@
-import type { CommandHandle, CommandOutput, CommandResult, Environment } from '../../index.ts'
+import type { CommandOutput, CommandResult, Environment } from '../../index.ts'
 import type { Streams } from '../cli.ts'
-import { isConnectionLost, reconnect } from '../reconnect.ts'
 import { write } from '../write.ts'
 
 /**
- * Passes on what a command has written and goes on to write, until it ends. An abort leaves the
- * command running: it was started by somebody else.
+ * Passes on all output of a command, old and new, until it ends. An abort leaves the command running,
+ * because somebody else started it.
  */
 export async function followCommand(
   environment: Environment,
@@ -13,37 +12,22 @@ export async function followCommand(
   streams: Streams,
   signal: AbortSignal,
 ): Promise<CommandResult> {
-  let command = await environment.command(id)
-  const aborted = Promise.withResolvers<never>()
-  const onAbort = () => {
-    command.detach()
-    aborted.reject(signal.reason)
-  }
-  aborted.promise.catch(() => {})
+  const command = await environment.command(id)
+  const onAbort = () => command.detach(signal.reason)
   signal.addEventListener('abort', onAbort, { once: true })
+  if (signal.aborted) onAbort()
   try {
-    for (;;) {
-      try {
-        return await Promise.race([passOn(command, streams), aborted.promise])
-      } catch (error) {
-        if (!isConnectionLost(error)) throw error
-        const { offsets } = command
-        command = await reconnect(() => environment.command(id, offsets), signal)
-      }
-    }
+    const [result] = await Promise.all([
+      command.wait(),
+      passOn(command.stdout, streams.stdout),
+      passOn(command.stderr, streams.stderr),
+    ])
+    return result
   } finally {
     signal.removeEventListener('abort', onAbort)
   }
 }
 
-async function passOn(command: CommandHandle, streams: Streams): Promise<CommandResult> {
-  const pump = async (output: CommandOutput, to: Streams[keyof Streams]) => {
-    for await (const chunk of output) await write(to, chunk)
-  }
-  const [result] = await Promise.all([
-    command.wait(),
-    pump(command.stdout, streams.stdout),
-    pump(command.stderr, streams.stderr),
-  ])
-  return result
+async function passOn(output: CommandOutput, to: Streams[keyof Streams]): Promise<void> {
+  for await (const chunk of output) await write(to, chunk)
 }

@@ -1,12 +1,12 @@
 import type { Writable } from 'node:stream'
-import { printable } from '../../model/printable.ts'
-import { formatDuration } from '../../model/quantities.ts'
-import type { Style } from '../render/style.ts'
-import { table } from '../render/table.ts'
-import { indent } from '../render/text.ts'
+import { printable } from '../../model/text/printable.ts'
+import { formatDuration } from '../../model/values/quantities.ts'
+import type { Style } from '../render/layout/style.ts'
+import { table } from '../render/layout/table.ts'
+import { indent } from '../render/layout/text.ts'
 import { say } from '../write.ts'
 
-interface Told {
+interface Step {
   readonly command: string
   readonly output: string
   readonly ms: number
@@ -14,7 +14,7 @@ interface Told {
 
 interface Chapter {
   readonly title: string
-  readonly told: Told[]
+  readonly commands: Step[]
 }
 
 interface Timing {
@@ -23,9 +23,9 @@ interface Timing {
   readonly note: string
 }
 
-/** Says what is being done and what came of it; keeps an account of it for `--json`. */
+/** Describes what happens and shows the result, and keeps a record for `--json`. */
 export class Narrator {
-  /** of what it prints; `step` prints what it is given as it is */
+  /** for the output that callers pass to `step`, which prints it as it is */
   readonly style: Style
   readonly #screen: Writable | null
   readonly #signal: AbortSignal
@@ -50,13 +50,13 @@ export class Narrator {
 
   async chapter(title: string, why: string): Promise<void> {
     this.#signal.throwIfAborted()
-    this.#chapters.push({ title, told: [] })
+    this.#chapters.push({ title, commands: [] })
     const number = String(this.#chapters.length).padStart(2)
     const text = `${this.style.strong(`${number}  ${title}`)}\n${this.style.faint(indent(why, '    '))}`
     await this.#say(`\n${text}\n`)
   }
 
-  /** The command line that does the same, then what it prints, as `work` gives it. */
+  /** Prints the command line that does the same, then what it would print, as `work` returns it. */
   async step<T>(
     command: string,
     work: () => Promise<T>,
@@ -68,12 +68,12 @@ export class Narrator {
     const result = await work()
     const ms = Math.round((performance.now() - began) * 10) / 10
     const text = output(result).trimEnd()
-    this.#chapters.at(-1)?.told.push({ command, output: text, ms })
+    this.#chapters.at(-1)?.commands.push({ command, output: text, ms })
     if (text !== '') await this.#say(`${indent(text, '    ')}\n`)
     return result
   }
 
-  /** What a program inside printed; it must not move the cursor. */
+  /** Output of a program inside, which must not move the cursor. */
   said(text: string): string {
     return text.trimEnd().split('\n').map(printable).join('\n')
   }
@@ -95,7 +95,7 @@ export class Narrator {
     const took = formatDuration(performance.now() - this.#began)
     await this.#say(
       `\n${this.style.good(`done in ${took}`)}; nothing is left behind.\n` +
-        'Now your own:  forkpoint create --from dir:. --name mine --net nat\n',
+        'Try your own:  forkpoint create --from dir:. --name mine --net nat\n',
     )
   }
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { CreateOptions, Environment, Forkpoint, Snapshot } from '../../index.ts'
 
-/** What the quickstart makes, under names that are free, and takes away again whatever happens. */
+/** Everything the quickstart creates, under free names. It is removed again whatever happens. */
 export class Stage implements AsyncDisposable {
   readonly name: string
   readonly #forkpoint: Forkpoint
@@ -34,16 +34,16 @@ export class Stage implements AsyncDisposable {
     return environment
   }
 
-  /** Takes these away, too, at the end. */
+  /** Removes these at the end, too. */
   add(environments: readonly Environment[]): readonly Environment[] {
     this.#environments.push(...environments)
     return environments
   }
 
-  /** Those that were taken of the environments here, by whatever operation. */
+  /** Snapshots of the environments here, whichever operation took them. */
   async snapshots(): Promise<Snapshot[]> {
     const all = await this.#forkpoint.snapshots()
-    return all.filter(({ info }) => this.#ours.has(info.environmentId))
+    return all.filter(({ lastInfo: info }) => this.#ours.has(info.environmentId))
   }
 
   async removeEnvironments(): Promise<void> {
@@ -55,9 +55,9 @@ export class Stage implements AsyncDisposable {
     if (ids.length > 0) await this.#forkpoint.removeSnapshots(ids)
   }
 
-  /** Also where the tour has done so already: what is gone can be removed again. */
+  /** The tour may have already removed them; removing twice is harmless. */
   async [Symbol.asyncDispose](): Promise<void> {
-    // What can be removed is, also when one of them cannot.
+    // One that cannot be removed does not stop the rest.
     const removals = this.#environments.map((environment) => environment.remove())
     const failed = (await Promise.allSettled(removals)).find(({ status }) => status === 'rejected')
     if (failed?.status === 'rejected') throw failed.reason

@@ -1,12 +1,13 @@
 import type { Environment, Forkpoint, Snapshot } from '../../index.ts'
-import { created, forked, promoted, removed, restored, taken } from '../render/sentences.ts'
+import { BackendError } from '../../model/errors.ts'
+import { created, forked, promoted, removed, restored, taken } from '../render/layout/sentences.ts'
 import { renderTree } from '../render/tree.ts'
 import { compare } from './compare.ts'
 import type { Narrator } from './narrator.ts'
 import type { Stage } from './stage.ts'
 import { attempt, attempts, preparation, prepare, startCounter, startServer } from './workload.ts'
 
-/** Left of the tour's output. */
+/** Columns to the left of the tour's output. */
 const margin = 4
 
 /** The tour, from an empty environment to the tree of its branches. */
@@ -23,7 +24,7 @@ export async function tellStory(
   await compare(ready, best, narrator)
   await win(trunk, best, narrator)
   await goBack(trunk, ready, narrator)
-  await narrator.chapter('See what grew from what', '● is a snapshot, ▸ an environment on it.')
+  await narrator.chapter('Look at the tree', '● is a snapshot, ▸ an environment on it.')
   const view = { nowMs: Date.now(), columns: columns === undefined ? undefined : columns - margin }
   await narrator.step(
     `forkpoint tree ${stage.name}`,
@@ -37,7 +38,7 @@ export async function tellStory(
 async function begin(stage: Stage, narrator: Narrator): Promise<Environment> {
   const { name } = stage
   await narrator.chapter(
-    'Make an environment',
+    'Create an environment',
     "A computer of its own, over a copy-on-write view of this machine's files.",
   )
   const trunk = await timed(narrator, 'create', () =>
@@ -48,7 +49,7 @@ async function begin(stage: Stage, narrator: Narrator): Promise<Environment> {
     ),
   )
   await narrator.chapter(
-    'Bring it into a state worth keeping',
+    'Get it into a state worth keeping',
     'A web server that counts visits in memory, a job that counts in the shell, a function, a file.',
   )
   await say(narrator, trunk, prepare, preparation)
@@ -61,14 +62,14 @@ async function keep(stage: Stage, trunk: Environment, narrator: Narrator): Promi
   const name = `${stage.name}-ready`
   await narrator.chapter(
     'Take a snapshot',
-    'Files, memory, processes and the shell together, while all of it runs on.',
+    'Files, memory, processes and the shell together, while everything keeps running.',
   )
   const ready = await narrator.step(
     `forkpoint snapshot ${stage.name} --name ${name} -m 'server and counter run'`,
     () => trunk.snapshot({ name, message: 'server and counter run', signal: narrator.signal }),
-    ({ info }) => taken(info),
+    ({ lastInfo: info }) => taken(info),
   )
-  const { totalMs, pauseMs } = ready.timing
+  const { totalMs, pauseMs } = ready.lastInfo.timing
   narrator.timing('snapshot', totalMs, 'the whole call')
   narrator.timing('  pause', pauseMs, 'no process inside ran for this long')
   return ready
@@ -83,7 +84,7 @@ async function branch(
   const count = attempts.length
   await narrator.chapter(
     'Fork it three ways',
-    'Three more computers that all believe they have been running all along.',
+    'Three more computers, each of which believes it has been running all along.',
   )
   const began = performance.now()
   const forks = await narrator.step(
@@ -95,12 +96,12 @@ async function branch(
   return forks
 }
 
-/** Something else in each; the smallest file wins. */
+/** Tries something different in each; the smallest file wins. */
 async function work(tries: readonly Environment[], narrator: Narrator): Promise<Environment> {
   await narrator.chapter(
-    'Try something else in each',
-    "Each server remembers the visit before the snapshot and counts on by itself; the shell's\n" +
-      'function and directory are there, too.',
+    'Try something different in each',
+    'Each server remembers the visit before the snapshot and keeps its own count from there.\n' +
+      'The function and the directory of the shell are still there.',
   )
   let best: { environment: Environment; bytes: number } | undefined
   for (const [index, environment] of tries.entries()) {
@@ -108,7 +109,7 @@ async function work(tries: readonly Environment[], narrator: Narrator): Promise<
     const bytes = Number.parseInt(output.split('\n')[1] ?? '', 10)
     if (best === undefined || bytes < best.bytes) best = { environment, bytes }
   }
-  if (best === undefined) throw new Error('there was nothing to try')
+  if (best === undefined) throw new Error('no branch to try')
   return best.environment
 }
 
@@ -125,7 +126,10 @@ async function win(trunk: Environment, best: Environment, narrator: Narrator): P
 }
 
 async function goBack(trunk: Environment, ready: Snapshot, narrator: Narrator): Promise<void> {
-  await narrator.chapter('Or go back', 'As if nothing of it had happened; the counter counts on.')
+  await narrator.chapter(
+    'Or go back',
+    'As if none of it had happened; the counter continues from the snapshot.',
+  )
   await timed(narrator, 'restore', () =>
     narrator.step(
       `forkpoint restore ${trunk.name} ${ready.name}`,
@@ -136,7 +140,7 @@ async function goBack(trunk: Environment, ready: Snapshot, narrator: Narrator): 
   await say(narrator, trunk, 'ls; visit; cat count; sleep 0.3; cat count')
 }
 
-/** What the tour made, with the commands that remove it. */
+/** Removes what the tour created, and shows the commands. */
 export async function cleanUp(stage: Stage, narrator: Narrator): Promise<void> {
   await narrator.chapter('Clean up', 'Snapshots outlive their environments, so both are removed.')
   const { environments } = stage
@@ -157,7 +161,7 @@ function namesOf(things: readonly { readonly id: string; readonly name: string |
   return things.map(({ id, name }) => name ?? id).join(' ')
 }
 
-/** Runs it inside; `shown` stands for what is too long to print. */
+/** Runs a command inside; `shown` replaces one that is too long to print. */
 async function say(
   narrator: Narrator,
   environment: Environment,
@@ -169,7 +173,9 @@ async function say(
     async () => {
       const result = await environment.exec(command, { signal: narrator.signal })
       if (result.exitCode === 0) return result
-      throw new Error(`${quoted(shown)} failed inside: ${result.stderr.trim()}`)
+      throw new BackendError(`${quoted(shown)} failed inside: ${result.stderr.trim()}`, {
+        remedy: 'check this machine with `forkpoint doctor`, then try again',
+      })
     },
     (result) => narrator.said(result.stdout),
   )

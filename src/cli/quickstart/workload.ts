@@ -1,8 +1,8 @@
-// What runs in the environment of the quickstart: nothing but what every Linux machine has.
+// What the quickstart runs in its environment: only programs that every Linux machine has.
 
 const port = 8000
 
-/** Not there on the machine whose files the environment starts with. */
+/** A path that does not exist on this machine, whose files the environment starts with. */
 export const directory = '/srv/forkpoint-demo'
 
 /** A web server that counts its visitors in memory, and nowhere else. */
@@ -54,7 +54,7 @@ export const prepare = `mkdir -p ${directory} && cd ${directory} && {
 ${servers.join('\n} || {\n')}
 } && chmod +x server && seq 1 150000 > data.txt && ${visit}`
 
-/** What stands for it on the screen. */
+/** How it is shown on the screen. */
 export const preparation = `cd ${directory}; cat > server; seq 1 150000 > data.txt; visit() { … }`
 
 export const startServer = './server & visit'
@@ -65,7 +65,7 @@ export const startCounter =
 /** What each branch tries. */
 export const attempts = ['gzip -1', 'gzip -6', 'gzip -9'] as const
 
-/** Prints a line of the server's, then the size. */
+/** Prints a line from the server, then the size. */
 export function attempt(program: string): string {
   return `visit; ${program} < data.txt > data.gz; wc -c < data.gz`
 }

@@ -1,10 +1,10 @@
 import type { ChangeKind, FileChange } from '../../index.ts'
-import { printable } from '../../model/printable.ts'
-import { formatBytes } from '../../model/quantities.ts'
-import type { Style } from './style.ts'
-import { width } from './text.ts'
+import { printable } from '../../model/text/printable.ts'
+import { formatBytes } from '../../model/values/quantities.ts'
+import type { Style } from './layout/style.ts'
+import { width } from './layout/text.ts'
 
-/** A line per change: what happened, where, and how many bytes more or less. */
+/** One line per change: what happened, where, and by how many bytes. */
 export function renderChanges(changes: readonly FileChange[], style: Style): string {
   const widest = changes.reduce((most, change) => Math.max(most, width(pathOf(change))), 0)
   return changes
@@ -17,7 +17,7 @@ export function renderChanges(changes: readonly FileChange[], style: Style): str
     .join('\n')
 }
 
-/** How many of each kind, and the bytes of all. */
+/** How many changes of each kind, and the bytes of all. */
 export function renderStat(changes: readonly FileChange[], style: Style): string {
   if (changes.length === 0) return style.faint('no difference')
   const counts = Map.groupBy(changes, ({ kind }) => kind)

@@ -1,13 +1,14 @@
 import type { Check, Doctor } from '../../index.ts'
-import { printable } from '../../model/printable.ts'
-import type { Style } from './style.ts'
-import { width } from './text.ts'
+import { printable } from '../../model/text/printable.ts'
+import type { Style } from './layout/style.ts'
+import { width } from './layout/text.ts'
 
-/** A mark, a name and what was found, a line each; a remedy on its own line below. */
-export function renderChecks({ ok, checks }: Doctor, style: Style): string {
+/** One line per check: a mark, a name and what was found; a remedy on its own line below. */
+export function renderChecks(doctor: Doctor, style: Style): string {
+  const { checks } = doctor
   const widest = Math.max(0, ...checks.map(({ name }) => width(name)))
   const lines = checks.flatMap((check) => renderCheck(check, widest, style))
-  return [...lines, '', verdict(ok, style)].join('\n')
+  return [...lines, '', conclusion(doctor, style)].join('\n')
 }
 
 function renderCheck({ name, status, found, remedy }: Check, widest: number, style: Style) {
@@ -22,7 +23,7 @@ const paints: Record<Check['status'], (style: Style) => (text: string) => string
   fail: (style) => style.bad,
 }
 
-function verdict(ok: boolean, style: Style): string {
-  if (ok) return style.good('environments can be made on this machine')
-  return style.bad('environments cannot be made on this machine yet')
+function conclusion({ ok }: Doctor, style: Style): string {
+  if (ok) return style.good('this machine can run environments')
+  return style.bad('this machine cannot run environments yet')
 }

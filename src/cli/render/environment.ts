@@ -1,9 +1,9 @@
 import type { EnvironmentInfo, EnvironmentStatus } from '../../index.ts'
-import { printable } from '../../model/printable.ts'
-import { formatAge } from '../../model/quantities.ts'
 import { formatSource } from '../../model/source.ts'
-import type { Style } from './style.ts'
-import { type Column, table } from './table.ts'
+import { printable } from '../../model/text/printable.ts'
+import { formatAge } from '../../model/values/quantities.ts'
+import type { Style } from './layout/style.ts'
+import { type Column, table } from './layout/table.ts'
 
 /** What a person calls it. */
 export function labelOf(info: { readonly id: string; readonly name: string | null }): string {

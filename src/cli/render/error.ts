@@ -1,9 +1,9 @@
 import { BackendError, ForkpointError } from '../../model/errors.ts'
-import { printable } from '../../model/printable.ts'
-import type { Style } from './style.ts'
-import { indent } from './text.ts'
+import { printable } from '../../model/text/printable.ts'
+import type { Style } from './layout/style.ts'
+import { indent } from './layout/text.ts'
 
-/** What failed, the failed tool's own last words, where its log is, and what to do about it. */
+/** What failed, the last output of the failed tool, where its log is, and what to do. */
 export function renderError(error: unknown, style: Style): string {
   return [
     `${style.bad('forkpoint:')} ${messageOf(error)}`,
@@ -12,7 +12,7 @@ export function renderError(error: unknown, style: Style): string {
   ].join('\n')
 }
 
-/** Where it came from, for those who look for the mistake. */
+/** The stack, for debugging. */
 export function stackOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const cause = error.cause === undefined ? '' : `\ncaused by ${stackOf(error.cause)}`
@@ -37,6 +37,6 @@ function remedyLines(error: unknown, style: Style): string[] {
   const remedy =
     error instanceof ForkpointError
       ? error.remedy
-      : 'this is a bug; FORKPOINT_DEBUG=1 shows where, for a report'
+      : 'this is a bug in Forkpoint; run it again with FORKPOINT_DEBUG=1 and report what it prints'
   return remedy ? [`  ${style.strong('remedy:')} ${printable(remedy)}`] : []
 }

@@ -1,12 +1,12 @@
 import type { LogEntry } from '../../index.ts'
-import { formatAge, formatBytes, formatDuration } from '../../model/quantities.ts'
-import type { Style } from './style.ts'
-import { type Column, table } from './table.ts'
+import { formatAge, formatBytes, formatDuration } from '../../model/values/quantities.ts'
+import type { Style } from './layout/style.ts'
+import { type Column, table } from './layout/table.ts'
 
 export function renderLog(entries: readonly LogEntry[], nowMs: number, style: Style): string {
   const columns: readonly Column<LogEntry>[] = [
     { title: 'AGE', cell: ({ startedAt }) => formatAge(startedAt, nowMs) },
-    { title: 'OPERATION', cell: ({ kind }) => kind, paint: (text) => style.strong(text) },
+    { title: 'OPERATION', cell: operationOf, paint: (text) => style.strong(text) },
     {
       title: 'STATE',
       cell: ({ state }) => state.replace('_', ' '),
@@ -21,6 +21,11 @@ export function renderLog(entries: readonly LogEntry[], nowMs: number, style: St
     { title: 'STEPS', cell: stepsOf },
   ]
   return table(columns, entries, style)
+}
+
+/** With what started it, if no caller did. */
+function operationOf({ kind, cause }: LogEntry): string {
+  return cause === null ? kind : `${kind} (${cause})`
 }
 
 function stepsOf({ phases, error }: LogEntry): string {

@@ -1,15 +1,15 @@
 import type { KeepReason } from '../../index.ts'
-import type { Style } from './style.ts'
-import { type Column, table } from './table.ts'
+import type { Style } from './layout/style.ts'
+import { type Column, table } from './layout/table.ts'
 
 export interface PruneLine {
   readonly id: string
   readonly name: string | null
-  /** null: it goes */
+  /** why it stays; null: it is removed */
   readonly reason: KeepReason | null
 }
 
-/** What goes and what stays, with the reason. */
+/** Which snapshots are removed and which stay, with the reason. */
 export function pruneTable(
   lines: readonly PruneLine[],
   nameOf: (id: string) => string,
@@ -19,8 +19,8 @@ export function pruneTable(
     { title: 'NAME', cell: ({ name }) => name ?? '-', paint: (text) => style.strong(text) },
     { title: 'ID', cell: ({ id }) => id },
     {
-      title: 'VERDICT',
-      cell: ({ reason }) => (reason === null ? 'goes' : 'stays'),
+      title: 'DECISION',
+      cell: ({ reason }) => (reason === null ? 'remove' : 'keep'),
       paint: (text, { reason }) => (reason === null ? style.bad(text) : style.good(text)),
     },
     { title: 'WHY', cell: ({ reason }) => (reason === null ? '' : whyOf(reason, nameOf)) },
@@ -31,7 +31,7 @@ export function pruneTable(
 function whyOf(reason: KeepReason, nameOf: (id: string) => string): string {
   switch (reason.kind) {
     case 'head':
-      return `environment ${nameOf(reason.environment)} goes on from it`
+      return `environment ${nameOf(reason.environment)} continues from it`
     case 'base':
       return `snapshot ${nameOf(reason.snapshot)} builds on it`
     case 'in-use':
@@ -41,8 +41,8 @@ function whyOf(reason: KeepReason, nameOf: (id: string) => string): string {
     case 'named':
       return 'it has a name'
     case 'recent':
-      return 'it is among the last of its environment'
+      return 'it is among the newest of its environment'
     case 'young':
-      return 'it is not that old'
+      return 'it is not old enough'
   }
 }

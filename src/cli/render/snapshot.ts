@@ -1,10 +1,10 @@
 import type { SnapshotInfo } from '../../index.ts'
-import { formatAge, formatBytes, formatDuration } from '../../model/quantities.ts'
-import type { Style } from './style.ts'
-import { type Column, table } from './table.ts'
+import { formatAge, formatBytes, formatDuration } from '../../model/values/quantities.ts'
+import type { Style } from './layout/style.ts'
+import { type Column, table } from './layout/table.ts'
 
 export interface ShownSnapshot extends SnapshotInfo {
-  /** of the environment it was taken of; null if that has none or is gone */
+  /** name of the environment it was taken of; null if that has none or was removed */
   readonly environment: string | null
 }
 
@@ -17,6 +17,7 @@ export function snapshotTable(
     { title: 'NAME', cell: ({ name }) => name ?? '-', paint: (text) => style.strong(text) },
     { title: 'ID', cell: ({ id }) => id },
     { title: 'STATUS', cell: statusOf, paint: (text, { status }) => paints[status](style)(text) },
+    { title: 'PROOF', cell: ({ proof }) => proof },
     { title: 'OF', cell: ({ environment, environmentId }) => environment ?? environmentId },
     { title: 'PARENT', cell: ({ parent }) => parent ?? '-' },
     { title: 'AGE', cell: ({ createdAt }) => formatAge(createdAt, nowMs) },

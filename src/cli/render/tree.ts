@@ -1,13 +1,13 @@
 import type { SnapshotNode, TreeNode } from '../../index.ts'
-import { printable } from '../../model/printable.ts'
-import { formatAge, formatBytes } from '../../model/quantities.ts'
+import { printable } from '../../model/text/printable.ts'
+import { formatAge, formatBytes } from '../../model/values/quantities.ts'
 import { paintStatus } from './environment.ts'
-import type { Style } from './style.ts'
-import { cutTo, width } from './text.ts'
+import type { Style } from './layout/style.ts'
+import { cutTo, width } from './layout/text.ts'
 
 export interface TreeView {
   readonly nowMs: number
-  /** of the terminal; undefined: lines may be as long as they like */
+  /** of the terminal; undefined: lines may have any length */
   readonly columns: number | undefined
 }
 
@@ -18,12 +18,12 @@ interface Line {
 }
 
 const gap = '  '
-/** Narrower terminals have no room for the ids of what has a name. */
+/** Narrower terminals have no room for the ids of nodes that have a name. */
 const widthForIds = 60
 
 /**
- * A line per node. The newest snapshot on another goes on in its column, as in `git log --graph`, so
- * that only branches, and not long chains, move to the right.
+ * One line per node. The newest child snapshot continues in its parent's column, as in `git log --graph`,
+ * so that only branches, and not long chains, move to the right.
  */
 export function renderTree(roots: readonly TreeNode[], view: TreeView, style: Style): string {
   const blocks = roots.map(linesOf)
@@ -34,7 +34,7 @@ export function renderTree(roots: readonly TreeNode[], view: TreeView, style: St
     .join('\n\n')
 }
 
-/** A stack and not a recursion: chains are as long as their owner likes. */
+/** A stack instead of recursion: chains can be of any length. */
 function linesOf(root: TreeNode): Line[] {
   const lines: Line[] = []
   const stack: { node: TreeNode; lead: string; below: string }[] = [

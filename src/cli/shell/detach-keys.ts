@@ -3,14 +3,14 @@ const escapeKey = 0x1d
 const detachKey = 'd'.charCodeAt(0)
 
 export interface Typed {
-  /** what the terminal inside gets */
+  /** to be typed inside */
   readonly pass: Buffer
   readonly detach: boolean
 }
 
 /**
- * Looks for Ctrl-] d in what is typed. Ctrl-] twice types one; before any other key it is typed
- * as well, so that nothing is lost.
+ * Looks for Ctrl-] d in the input. Ctrl-] twice types one; before any other key it is typed
+ * too, so that nothing is lost.
  */
 export class DetachKeys {
   #isPending = false

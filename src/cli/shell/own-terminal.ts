@@ -11,7 +11,7 @@ interface Size {
   readonly rows: number
 }
 
-/** The terminal that the user sits at, in raw mode until this is disposed of, whatever happens. */
+/** The terminal that the user sits at, in raw mode until this is disposed of. */
 export class OwnTerminal implements Disposable {
   readonly #stdin: ReadStream
   readonly #stdout: WriteStream
@@ -23,24 +23,24 @@ export class OwnTerminal implements Disposable {
     this.#stdin = stdin
     this.#stdout = stdout
     stdin.setRawMode(true)
-    // Also when the process ends without coming back here.
+    // Also if the process ends without disposing of this.
     process.once('exit', this.#onExit)
   }
 
   static take(): OwnTerminal {
     const { stdin, stdout } = process
     if (stdin.isTTY && stdout.isTTY) return new OwnTerminal(stdin, stdout)
-    throw new InvalidInputError('a shell needs a terminal, and this is none', {
+    throw new InvalidInputError('`shell` needs a terminal, and stdin or stdout is not one', {
       remedy: 'run it in a terminal, or run commands with `forkpoint exec`',
     })
   }
 
   get size(): Size {
-    // A terminal that was never given a size says 0, as over a serial line.
+    // A terminal that never got a size, as over a serial line, reports 0.
     return { cols: this.#stdout.columns || 80, rows: this.#stdout.rows || 24 }
   }
 
-  /** Calls back with what is typed, until disposed of; the next piece waits for the promise. */
+  /** Calls the listener with each piece of input, until disposed of. The next piece waits for its promise. */
   onTyped(listener: (data: Buffer) => Promise<void>): Disposable {
     let last = Promise.resolve()
     let isOn = true
@@ -49,7 +49,7 @@ export class OwnTerminal implements Disposable {
       last = last
         .then(() => listener(data))
         .finally(() => {
-          // Without a listener, what is typed would be read and lost.
+          // Without a listener, input would be read and lost.
           if (isOn) this.#stdin.resume()
         })
     }
@@ -75,7 +75,7 @@ export class OwnTerminal implements Disposable {
     await write(this.#stdout, chunk)
   }
 
-  /** An empty screen in its plain state, for a replay to be drawn on. */
+  /** An empty screen in its plain state, ready for a replay. */
   async clear(): Promise<void> {
     await write(this.#stdout, `${this.#modes.undo()}\u001b[H\u001b[2J`)
   }
@@ -85,7 +85,7 @@ export class OwnTerminal implements Disposable {
     this.#isRaw = false
     process.off('exit', this.#onExit)
     try {
-      // Synchronously: at exit nothing else is written any more.
+      // Synchronously: at exit nothing else gets written.
       writeSync(stdoutFd, this.#modes.undo())
       this.#stdin.setRawMode(false)
     } catch {

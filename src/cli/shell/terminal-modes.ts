@@ -1,6 +1,6 @@
-/** Modes that are on in a terminal that nobody has changed: autowrap and a visible cursor. */
+/** Modes that are on by default in a terminal: autowrap and a visible cursor. */
 const onByDefault = new Set([7, 25])
-/** Longer than any mode sequence that programs send; a longer one is not one. */
+/** Longer than any mode sequence that programs send; anything longer is not one. */
 const longestSequence = 64
 
 // `ESC [ ? numbers h|l` switches modes; `ESC c` is a full reset.
@@ -10,15 +10,15 @@ const modeSequences = /\u001b(?:\[\?([\d;]+)([hl])|c)/g
 const begunSequence = /\u001b(?:\[(?:\?[\d;]*)?)?$/
 
 /**
- * Follows which private modes (alternate screen, mouse, bracketed paste, hidden cursor) programs
- * inside have switched in the user's terminal, to be able to switch them back when leaving in the
- * middle of it.
+ * Tracks which private modes (alternate screen, mouse, bracketed paste, hidden cursor) programs inside
+ * have switched in the user's terminal, so that they can be switched back if the user detaches while the
+ * program runs.
  */
 export class TerminalModes {
   readonly #changed = new Set<number>()
   #rest = ''
 
-  /** Reads output on its way to the terminal, in pieces as they come. */
+  /** Reads output on its way to the terminal, piece by piece. */
   follow(chunk: Buffer): void {
     const text = this.#rest + chunk.toString('latin1')
     for (const [, numbers = '', action] of text.matchAll(modeSequences)) {
@@ -29,9 +29,9 @@ export class TerminalModes {
     this.#rest = begun.length < longestSequence ? begun : ''
   }
 
-  /** What to send so that the terminal is as it was, its content and cursor left alone. */
+  /** What to send to reset the terminal's modes, leaving its content and cursor alone. */
   undo(): string {
-    // Alternate screens last: leaving one brings the cursor back to where it was.
+    // Alternate screens last: leaving one moves the cursor back to where it was.
     const changed = [...this.#changed].sort((a, b) => a - b)
     this.#changed.clear()
     const back = changed.map((mode) => `\u001b[?${mode}${onByDefault.has(mode) ? 'h' : 'l'}`)

@@ -1,15 +1,13 @@
-import { join } from 'node:path'
-import { readdir, readFile } from '../../linux/quick-fs.ts'
-import { fileLockEntry } from './criu-messages.ts'
+import type { DumpImages } from './dump-images.ts'
+import { fileLockEntry } from './format/criu-messages.ts'
+import { read } from './format/schema.ts'
 import { heldFiles } from './held-files.ts'
-import { decodeImage } from './image-file.ts'
 import { isSharedFile } from './memory/areas.ts'
 import { regularFiles } from './regular-files.ts'
-import { read } from './schema.ts'
 
 /** An fcntl lock as its process asked for it. */
 export interface LostLock {
-  /** of the process inside */
+  /** inside */
   readonly pid: number
   readonly fd: number
   /** F_RDLCK or F_WRLCK */
@@ -22,19 +20,18 @@ export interface LostLock {
 const FCNTL = 1
 
 /**
- * The fcntl locks that CRIU restores and then loses. It opens the file of every shared mapping after
- * the locks are taken, and closes it once mapped; with that the kernel drops what locks the process
- * has of that file. A database with a write-ahead log in SQLite has such locks all the time.
+ * The fcntl locks that CRIU restores and then loses. After it has taken the locks, it opens the file of
+ * every shared mapping, and closes it once it is mapped. On that close, the kernel drops all locks that
+ * the process has on that file. SQLite always holds such locks if it uses a write-ahead log.
  */
-export async function lostLocksOf(images: string): Promise<LostLock[]> {
-  const names = await readdir(images)
-  if (!names.includes('filelocks.img')) return []
-  const locks = decodeImage(await readFile(join(images, 'filelocks.img')))
+export function lostLocksOf(images: DumpImages): LostLock[] {
+  if (!images.has('filelocks.img')) return []
+  const locks = images
+    .image('filelocks.img')
     .entries.map((entry) => read(fileLockEntry, entry))
     .filter(({ flag }) => flag === FCNTL)
   if (locks.length === 0) return []
-  const files = regularFiles(await readFile(join(images, 'files.img')))
-  const paths = new Map(files.map(({ id, name }) => [id, name]))
+  const paths = new Map(regularFiles(images.files).map(({ id, name }) => [id, name]))
   return [...Map.groupBy(locks, ({ pid }) => pid)].flatMap(([pid, ofProcess]) => {
     const { open, mapped } = heldFiles(images, pid)
     const opened = new Map(open.map(({ id, fd }) => [fd, paths.get(id)]))

@@ -1,10 +1,16 @@
-import { mntEntry } from './criu-messages.ts'
-import { decodeImage } from './image-file.ts'
-import { read } from './schema.ts'
+import type { DumpImages } from './dump-images.ts'
+import { mntEntry } from './format/criu-messages.ts'
+import { type Message, read } from './format/schema.ts'
 
-/** The number of a mount by where it is inside, from mountpoints-ID.img. */
-export function mountAt(mountpoints: Buffer, mountpoint: string): number | undefined {
-  return decodeImage(mountpoints)
-    .entries.map((entry) => read(mntEntry, entry))
-    .find((mount) => mount.mountpoint === mountpoint)?.mntId
+/** The mounts of a dump, in every namespace that it has. */
+export function mountsOf(images: DumpImages): Message<typeof mntEntry>[] {
+  return images
+    .matching(/^mountpoints-\d+\.img$/)
+    .flatMap((name) => images.image(name).entries)
+    .map((entry) => read(mntEntry, entry))
+}
+
+/** The number of a mount, by its mountpoint inside. */
+export function mountAt(images: DumpImages, mountpoint: string): number | undefined {
+  return mountsOf(images).find((mount) => mount.mountpoint === mountpoint)?.mntId
 }

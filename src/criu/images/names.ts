@@ -1,28 +1,31 @@
-import { fhEntry, fileEntry, regFileEntry, unixSkEntry } from './criu-messages.ts'
-import { decodeImage } from './image-file.ts'
-import { read } from './schema.ts'
+import { fhEntry, fileEntry, regFileEntry, unixSkEntry } from './format/criu-messages.ts'
+import type { ImageFile } from './format/image-file.ts'
+import { read } from './format/schema.ts'
 import { watchedHandles } from './watches.ts'
 
-/** What CRIU does with a name: see native/cell/criu/names.c, which looks each of them up before it does. */
+/** What CRIU does with a name. native/cell/criu/names.c looks each name up before CRIU does. */
 type Use = 'file' | 'link' | 'socket' | 'deleted-socket'
 
 interface UsedName {
   readonly use: Use
-  /** one character a byte */
+  /** one character per byte */
   readonly path: string
 }
 
 const letters: Readonly<Record<Use, string>> = {
-  ...{ file: 'f', link: 'l', socket: 's', 'deleted-socket': 'd' },
+  file: 'f',
+  link: 'l',
+  socket: 's',
+  'deleted-socket': 'd',
 }
 
 const O_NOFOLLOW = 0o400000
 const O_PATH = 0o10000000
 const openedItself = O_NOFOLLOW | O_PATH
 
-/** The names in files.img that a sandbox chose, as `cell` takes them. */
-export function usedNames(files: Buffer): Buffer {
-  const all = decodeImage(files).entries.flatMap((entry) => namesOf(entry))
+/** The names in files.img that programs inside chose, as `cell` reads them. */
+export function usedNames(files: ImageFile): Buffer {
+  const all = files.entries.flatMap((entry) => namesOf(entry))
   const records = new Set(all.map(({ use, path }) => `${letters[use]}${path}\0`))
   return Buffer.from([...records].join(''), 'latin1')
 }
@@ -49,7 +52,7 @@ function namesOfSocket(usk: Uint8Array): UsedName[] {
   return [{ use: deleted === true ? 'deleted-socket' : 'socket', path }]
 }
 
-/** The kernel's names end there, and `cell` takes it for the end of a record. */
+/** The kernel ends a name at NUL, and so does `cell`. */
 function untilNul(name: string): string {
   return name.split('\0', 1)[0] ?? ''
 }

@@ -1,6 +1,6 @@
-import { fileEntry, inetSkEntry } from './criu-messages.ts'
-import { decodeImage, encodeImage } from './image-file.ts'
-import { change, type Message, read } from './schema.ts'
+import { fileEntry, inetSkEntry } from './format/criu-messages.ts'
+import { type ImageFile, mapEntries } from './format/image-file.ts'
+import { change, type Message, read } from './format/schema.ts'
 
 type InetSocket = Message<typeof inetSkEntry>
 
@@ -10,20 +10,16 @@ const STATE_LISTENING = 10
 const AF_INET = 2
 
 /**
- * Files of a dump with every TCP connection to outside closed: a copy has another address, and the
- * peer is still talking to the original. Connections over loopback stay; null if there is no other.
+ * files.img with every TCP connection to the outside closed: a copy has another address, and the peer is
+ * still talking to the original. Loopback connections stay.
  */
-export function closeOutsideConnections(files: Buffer): Buffer | null {
-  const image = decodeImage(files)
-  let closed = 0
-  const entries = image.entries.map((entry) => {
+export function closeOutsideConnections(files: ImageFile): ImageFile {
+  return mapEntries(files, (entry) => {
     const { isk } = read(fileEntry, entry)
     const socket = isk && read(inetSkEntry, isk)
     if (!socket || !isOutside(socket)) return entry
-    closed += 1
     return change(fileEntry, entry, { isk: change(inetSkEntry, isk, closedFrom(socket)) })
   })
-  return closed === 0 ? null : encodeImage({ ...image, entries })
 }
 
 function isOutside(socket: InetSocket): boolean {
@@ -32,7 +28,7 @@ function isOutside(socket: InetSocket): boolean {
   return isConnection && !isLoopback(socket)
 }
 
-/** Addresses are words in network order as the host reads them: the first octet is the low byte. */
+/** Addresses are words in network order, read in host order: the first octet is the low byte. */
 function isLoopback({ family, dstAddr }: InetSocket): boolean {
   const [a = 0, b, c = 0, d = 0] = dstAddr
   if (family === AF_INET) return (a & 0xff) === 127

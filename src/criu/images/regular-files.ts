@@ -1,7 +1,7 @@
-import { fileEntry, fownEntry, regFileEntry } from './criu-messages.ts'
-import { decodeImage, encodeImage, type ImageFile } from './image-file.ts'
-import { change, make, read } from './schema.ts'
-import { unknownFormat } from './unknown-format.ts'
+import { fileEntry, fownEntry, regFileEntry } from './format/criu-messages.ts'
+import type { ImageFile } from './format/image-file.ts'
+import { change, make, read } from './format/schema.ts'
+import { unknownFormat } from './format/unknown-format.ts'
 
 export interface RegularFile {
   readonly id: number
@@ -10,14 +10,14 @@ export interface RegularFile {
   readonly size: number | undefined
 }
 
-/** A file to be mapped, as it is when the environment is restored. */
+/** A file to map, as it will be when the environment is restored. */
 export interface NewRegularFile {
-  /** one that is free */
+  /** a number that is free */
   readonly id: number
   readonly name: string
   /** of the mount it is on */
   readonly mntId: number
-  /** if given, CRIU refuses to restore when the file has another */
+  /** if given, CRIU refuses to restore a file of another size */
   readonly size?: number
   /** type and permissions, likewise */
   readonly mode?: number
@@ -25,9 +25,9 @@ export interface NewRegularFile {
 
 const TYPE_REGULAR = 1
 
-/** What files.img says of regular files; it counts directories and devices among them. */
-export function regularFiles(files: Buffer): RegularFile[] {
-  return decodeImage(files).entries.flatMap((entry) => {
+/** The regular files in files.img, which include directories and devices. */
+export function regularFiles(files: ImageFile): RegularFile[] {
+  return files.entries.flatMap((entry) => {
     const { id, reg } = read(fileEntry, entry)
     if (!reg) return []
     const { name, size } = read(regFileEntry, reg)
@@ -35,38 +35,57 @@ export function regularFiles(files: Buffer): RegularFile[] {
   })
 }
 
-export function regFilesUnder(files: Buffer, prefix: string): RegularFile[] {
+/** A file as it was opened; what CRIU did not note is 0. */
+export interface OpenedFile {
+  readonly name: string
+  readonly flags: number
+  /** type and permissions */
+  readonly mode: number
+}
+
+export function openedFiles(files: ImageFile): OpenedFile[] {
+  return files.entries.flatMap((entry) => {
+    const { reg } = read(fileEntry, entry)
+    if (!reg) return []
+    const { name, flags, mode = 0 } = read(regFileEntry, reg)
+    return [{ name, flags, mode }]
+  })
+}
+
+export function regFilesUnder(files: ImageFile, prefix: string): RegularFile[] {
   return regularFiles(files).filter(({ name }) => name.startsWith(prefix))
 }
 
 /** The first number that no file has; those after it are free as well. */
-export function nextFileId(files: Buffer): number {
-  return freshId(decodeImage(files))
+export function nextFileId(files: ImageFile): number {
+  return freshId(files)
 }
 
-/** files.img with more files, open for reading as CRIU has mapped ones. */
-export function appendRegFiles(files: Buffer, added: readonly NewRegularFile[]): Buffer {
+/** files.img with more files, open for reading, as CRIU lists mapped ones. */
+export function appendRegFiles(files: ImageFile, added: readonly NewRegularFile[]): ImageFile {
   if (added.length === 0) return files
-  const image = decodeImage(files)
   const fown = make(fownEntry, { uid: 0, euid: 0, signum: 0, pidType: 0, pid: 0 })
   const entries = added.map(({ id, name, mntId, size, mode }) => {
     const reg = make(regFileEntry, { id, flags: 0, pos: 0n, fown, name, mntId, size, mode })
     return make(fileEntry, { type: TYPE_REGULAR, id, reg })
   })
-  return encodeImage({ ...image, entries: [...image.entries, ...entries] })
+  return { head: files.head, entries: [...files.entries, ...entries] }
 }
 
-/** files.img with a second entry of the same file, under another number. */
-export function duplicateRegFile(files: Buffer, known: number): { files: Buffer; id: number } {
-  const image = decodeImage(files)
-  const id = freshId(image)
-  const copies = image.entries.flatMap((entry) => {
+/** files.img with a second entry for the same file, under a new number. */
+export function duplicateRegFile(
+  files: ImageFile,
+  known: number,
+): { files: ImageFile; id: number } {
+  const id = freshId(files)
+  const copies = files.entries.flatMap((entry) => {
     const { id: own, reg } = read(fileEntry, entry)
     if (own !== known || !reg) return []
     return [change(fileEntry, entry, { id, reg: change(regFileEntry, reg, { id }) })]
   })
-  if (copies.length !== 1) throw unknownFormat('files', `it has ${copies.length} of file ${known}`)
-  return { files: encodeImage({ ...image, entries: [...image.entries, ...copies] }), id }
+  if (copies.length !== 1)
+    throw unknownFormat('files', `it lists file ${known} ${copies.length} times`)
+  return { files: { head: files.head, entries: [...files.entries, ...copies] }, id }
 }
 
 function freshId({ entries }: ImageFile): number {

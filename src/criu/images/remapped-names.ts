@@ -1,67 +1,64 @@
+import type { DumpImages } from './dump-images.ts'
 import {
   fileEntry,
   ghostFileEntry,
-  mntEntry,
   regFileEntry,
   remapFilePathEntry,
-} from './criu-messages.ts'
-import { decodeImage, encodeImage, firstEntry } from './image-file.ts'
-import { change, read } from './schema.ts'
+} from './format/criu-messages.ts'
+import { firstEntry, type ImageFile, mapEntries } from './format/image-file.ts'
+import { change, read } from './format/schema.ts'
+import { mountsOf } from './mounts.ts'
 
-/** A name that CRIU makes for the time of a restore, for a file that has lost its own. */
+/** A name that CRIU makes during a restore, for a file that has lost its own. */
 export interface RemappedName {
   /** number of the entry in files.img that has it */
   readonly id: number
-  /** one character a byte */
+  /** one character per byte */
   readonly name: string
-  /** `link`: a hard link to a file that has other names; the others are what was opened and deleted */
+  /** `link`: a hard link to a file that has other names; otherwise, what was opened and then deleted */
   readonly kind: 'link' | 'file' | 'directory'
-  /** number of the content of what was deleted; several that were open may be the same */
+  /** number of the deleted content; several open files may share it */
   readonly ghost?: number
-  /** of the mount it is on; that of the root if it is on none that is known */
+  /** of the mount it is on; `/` if that mount is unknown */
   readonly mountpoint: string
 }
 
 /** What is found at a name in the frozen environment. */
 export type Place = 'free' | 'taken' | 'gone' | 'through-link'
 
-export interface RemapImages {
-  readonly files: Buffer
-  readonly remaps: Buffer
-  readonly mountpoints: readonly Buffer[]
-  ghost(id: number): Buffer
-}
-
 const types = { linked: 0, ghost: 1 } as const
 const S_IFMT = 0o170000
 const S_IFDIR = 0o040000
 
-export function remappedNames({ files, remaps, mountpoints, ghost }: RemapImages): RemappedName[] {
+/** Empty if every open file still has its name. */
+export function remappedNames(images: DumpImages): RemappedName[] {
+  if (!images.has('remap-fpath.img')) return []
   const entries = new Map(
-    decodeImage(files).entries.flatMap((entry) => {
+    images.files.entries.flatMap((entry) => {
       const { id, reg } = read(fileEntry, entry)
       return reg ? [[id, read(regFileEntry, reg)] as const] : []
     }),
   )
-  const mounts = new Map(
-    mountpoints
-      .flatMap((image) => decodeImage(image).entries)
-      .map((entry) => read(mntEntry, entry))
-      .map(({ mntId, mountpoint }) => [mntId, mountpoint]),
-  )
-  const named = (id: number, kind: RemappedName['kind'], content?: number): RemappedName[] => {
+  const mounts = new Map(mountsOf(images).map(({ mntId, mountpoint }) => [mntId, mountpoint]))
+  const named = (id: number, kind: RemappedName['kind'], ghost?: number): RemappedName[] => {
     const file = entries.get(id)
     if (!file) return []
+    const name = absolute(file.name)
     const mountpoint = mounts.get(file.mntId ?? -1) ?? '/'
-    const own = content === undefined ? {} : { ghost: content }
-    return [{ id, name: absolute(file.name), kind, mountpoint, ...own }]
+    return [
+      ghost === undefined ? { id, name, kind, mountpoint } : { id, name, kind, mountpoint, ghost },
+    ]
   }
-  return decodeImage(remaps).entries.flatMap((entry) => {
+  return images.image('remap-fpath.img').entries.flatMap((entry) => {
     const { origId, remapId, remapType = types.linked } = read(remapFilePathEntry, entry)
-    if (remapType === types.ghost) return named(origId, kindOf(ghost(remapId)), remapId)
-    // The one is made of the other, for a moment, under the name that it had when it was opened.
+    if (remapType === types.ghost) return named(origId, kindOf(ghostIn(images, remapId)), remapId)
+    // For a moment, CRIU links the remapped file under the name that it had when it was opened.
     return remapType === types.linked ? [...named(remapId, 'link'), ...named(origId, 'file')] : []
   })
+}
+
+function ghostIn(images: DumpImages, id: number): Buffer {
+  return images.bytes(`ghost-file-${id.toString(16)}.img`)
 }
 
 function kindOf(ghost: Buffer): 'file' | 'directory' {
@@ -79,9 +76,9 @@ const longestName = 255
 const longestPath = 4095
 
 /**
- * Whether CRIU may use a name as it is. It makes what is missing on the way and leaves some of it behind;
- * it follows links as root, out of the environment; and it takes a directory that is there by now for the
- * deleted one, which it then removes.
+ * Whether CRIU may use a name as it is. CRIU makes missing parent directories and leaves some of them
+ * behind. It follows links as root, out of the environment. And if a directory now exists at that name, it
+ * takes it for the deleted one, and removes it afterwards.
  */
 export function isUsable({ name, kind }: RemappedName, place: Place): boolean {
   if (place === 'gone' || place === 'through-link') return false
@@ -90,7 +87,7 @@ export function isUsable({ name, kind }: RemappedName, place: Place): boolean {
   return last.length + longestSuffix <= longestName && name.length + longestSuffix <= longestPath
 }
 
-/** Names of deleted directories that another one has as well: CRIU would take the two for one. */
+/** Deleted directories that had the same name as another one: CRIU would take the two for one. */
 export function sharedDirectories(names: readonly RemappedName[]): ReadonlySet<RemappedName> {
   const first = new Map<string, number | undefined>()
   const directories = names.filter(({ kind }) => kind === 'directory')
@@ -104,12 +101,10 @@ export function safeName({ mountpoint }: RemappedName, unique: string): string {
 }
 
 /** files.img with other names for some files. */
-export function renameFiles(files: Buffer, names: ReadonlyMap<number, string>): Buffer {
-  const image = decodeImage(files)
-  const entries = image.entries.map((entry) => {
+export function renameFiles(files: ImageFile, names: ReadonlyMap<number, string>): ImageFile {
+  return mapEntries(files, (entry) => {
     const { id, reg } = read(fileEntry, entry)
     const name = reg && names.get(id)
     return name ? change(fileEntry, entry, { reg: change(regFileEntry, reg, { name }) }) : entry
   })
-  return encodeImage({ ...image, entries })
 }

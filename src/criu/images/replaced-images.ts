@@ -1,14 +1,13 @@
-import { join } from 'node:path'
-import { readdir, readFile } from '../../linux/quick-fs.ts'
+import type { DumpImages } from './dump-images.ts'
 import {
   mntEntry,
   seccompEntry,
   seccompFilter,
   uidGidExtent,
   usernsEntry,
-} from './criu-messages.ts'
-import { decodeImage, encodeImage } from './image-file.ts'
-import { change, make, read } from './schema.ts'
+} from './format/criu-messages.ts'
+import { encodeImage, type ImageFile, mapEntries } from './format/image-file.ts'
+import { change, make, read } from './format/schema.ts'
 
 interface Ids {
   readonly base: number
@@ -16,11 +15,11 @@ interface Ids {
 }
 
 export interface Walls {
-  /** of the life that is restored */
+  /** the ids of the life that is restored */
   readonly ids: Ids
-  /** instructions of the filter of system calls that a new cell gets */
+  /** instructions of the system call filter that a new cell gets */
   readonly filter: Buffer
-  /** what `/` is mounted with, as mount(2) has it */
+  /** how `/` is mounted, as in mount(2) */
   readonly rootFlags: number
 }
 
@@ -38,23 +37,20 @@ const MS_NOSUID = 2
 const MS_NODEV = 4
 
 /**
- * The images that are other ones for this restore: each life has ids of its own. And a cell is walled as
- * a new one is today, whenever its snapshot was taken.
+ * The images that differ for this restore. Each life has its own ids, and a cell is isolated as a new one
+ * is today, however old its snapshot is.
  */
-export async function replacedImages(images: string, walls: Walls): Promise<ReplacedImage[]> {
-  const names = await readdir(images)
-  const replaced: ReplacedImage[] = []
-  for (const name of names) {
+export function replacedImages(images: DumpImages, walls: Walls): ReplacedImage[] {
+  return images.names.flatMap((name) => {
     const replace = replacementOf(name, walls)
-    const before = replace && (await readFile(join(images, name)))
-    const content = before && replace(before)
-    if (content) replaced.push({ name, content })
-  }
-  return replaced
+    if (replace === null) return []
+    const before = images.image(name)
+    const after = replace(before)
+    return after === before ? [] : [{ name, content: encodeImage(after) }]
+  })
 }
 
-/** Null where the image stays as it is. */
-type Replacement = (image: Buffer) => Buffer | null
+type Replacement = (image: ImageFile) => ImageFile
 
 function replacementOf(name: string, { ids, filter, rootFlags }: Walls): Replacement | null {
   if (/^userns-\d+\.img$/.test(name)) return (image) => withIds(image, ids)
@@ -63,38 +59,31 @@ function replacementOf(name: string, { ids, filter, rootFlags }: Walls): Replace
   return null
 }
 
-export function withIds(image: Buffer, { base, count }: Ids): Buffer {
+export function withIds(image: ImageFile, { base, count }: Ids): ImageFile {
   const extent = make(uidGidExtent, { first: 0, lowerFirst: base, count })
-  const { head, entries } = decodeImage(image)
   const changes = { uidMap: [extent], gidMap: [extent] }
-  return encodeImage({ head, entries: entries.map((entry) => change(usernsEntry, entry, changes)) })
+  return mapEntries(image, (entry) => change(usernsEntry, entry, changes))
 }
 
-/** The kernel does not let CRIU take away from the root what it was mounted with. */
-export function withRootFlags(image: Buffer, wanted: number): Buffer | null {
-  const { head, entries } = decodeImage(image)
-  const changed = entries.map((entry) => {
+/** The kernel does not let CRIU clear flags that the root was mounted with. */
+export function withRootFlags(image: ImageFile, wanted: number): ImageFile {
+  return mapEntries(image, (entry) => {
     const { flags, mountpoint } = read(mntEntry, entry)
     const isBare = mountpoint === '/' && (flags & wanted) !== wanted
     return isBare ? change(mntEntry, entry, { flags: flags | wanted }) : entry
   })
-  return changed.some((entry, index) => entry !== entries[index])
-    ? encodeImage({ head, entries: changed })
-    : null
 }
 
-/** What was installed first in every process is the cell's own; programs inside add theirs after it. */
-export function withFilter(image: Buffer, filter: Buffer): Buffer | null {
-  const { head, entries } = decodeImage(image)
-  let isOlder = false
-  const changed = entries.map((entry) => {
-    const filters = read(seccompEntry, entry).filters.map((each) => {
+/** The first filter of every process is the cell's own; programs inside add theirs after it. */
+export function withFilter(image: ImageFile, filter: Buffer): ImageFile {
+  return mapEntries(image, (entry) => {
+    const { filters } = read(seccompEntry, entry)
+    const current = filters.map((each) => {
       const { prev, filter: installed } = read(seccompFilter, each)
-      if (prev !== undefined || filter.equals(installed)) return each
-      isOlder = true
-      return change(seccompFilter, each, { filter })
+      const isOlder = prev === undefined && !filter.equals(installed)
+      return isOlder ? change(seccompFilter, each, { filter }) : each
     })
-    return change(seccompEntry, entry, { filters })
+    const isSame = current.every((each, index) => each === filters[index])
+    return isSame ? entry : change(seccompEntry, entry, { filters: current })
   })
-  return isOlder ? encodeImage({ head, entries: changed }) : null
 }

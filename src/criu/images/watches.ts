@@ -6,11 +6,11 @@ import {
   fileEntry,
   inotifyFileEntry,
   inotifyWdEntry,
-} from './criu-messages.ts'
-import { decodeImage } from './image-file.ts'
-import { type Message, read } from './schema.ts'
+} from './format/criu-messages.ts'
+import type { ImageFile } from './format/image-file.ts'
+import { type Message, read } from './format/schema.ts'
 
-/** Handles of the files that an entry of files.img watches, as messages of their own. */
+/** Handles of the files that an entry of files.img watches, as messages. */
 export function watchedHandles({ ify, ffy }: Message<typeof fileEntry>): Uint8Array[] {
   const watches = ify === undefined ? [] : read(inotifyFileEntry, ify).wd
   const marks = ffy === undefined ? [] : read(fanotifyFileEntry, ffy).mark
@@ -23,12 +23,12 @@ export function watchedHandles({ ify, ffy }: Message<typeof fileEntry>): Uint8Ar
 }
 
 /**
- * Whether a file is watched that CRIU found no path of, in the files of a dump. It restores such a
- * watch by the file's handle, which means one inode of one layer: where that layer is merged into
- * another, the watch would be of a file that nobody sees any more.
+ * Whether a dump watches a file that CRIU found no path for. It restores such a watch by the file's
+ * handle, which stands for one inode of one layer. Once that layer is squashed into another, the watch
+ * would be on a file that nobody can see.
  */
-export function watchesByHandle(files: Buffer): boolean {
-  return decodeImage(files)
-    .entries.flatMap((entry) => watchedHandles(read(fileEntry, entry)))
+export function watchesByHandle(files: ImageFile): boolean {
+  return files.entries
+    .flatMap((entry) => watchedHandles(read(fileEntry, entry)))
     .some((handle) => read(fhEntry, handle).path === undefined)
 }

@@ -1,9 +1,11 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { pagesIdOf } from '../images/memory/pagemap.ts'
+import type { DumpImages } from '../images/dump-images.ts'
+import { decodePagemap, inheritedIn, pagesIdOf } from '../images/memory/pagemap.ts'
 import type { MemoryImages } from '../images/memory/pages.ts'
+import { lengthOf } from '../images/memory/ranges.ts'
 
-/** What a dump has of one process's memory. */
+/** The memory of one process in a dump. */
 export interface DumpedProcess extends MemoryImages {
   /** inside */
   readonly pid: number
@@ -12,20 +14,46 @@ export interface DumpedProcess extends MemoryImages {
   readonly pagesBytes: number
 }
 
-/** Read at once, as all that is small and was just written: the thread pool would take five times as long. */
-export function dumpedProcesses(images: string): DumpedProcess[] {
-  const pids = readdirSync(images).flatMap((name) => /^mm-(\d+)\.img$/.exec(name)?.[1] ?? [])
-  return pids.map((pid) => {
-    const mm = readFileSync(mmImage(images, Number(pid)))
-    const pagemap = readFileSync(join(images, `pagemap-${pid}.img`))
-    const pagesId = pagesIdOf(pagemap)
-    const { size } = statSync(join(images, pagesImage(pagesId)))
-    return { pid: Number(pid), mm, pagemap, pagesId, pagesBytes: size }
+export function dumpedProcesses(images: DumpImages): DumpedProcess[] {
+  return pidsIn(images).map((pid) => {
+    const memory = dumpedMemory(images, pid)
+    const pagesId = pagesIdOf(memory.pagemap)
+    const { size } = statSync(join(images.directory, pagesImage(pagesId)))
+    return { pid, ...memory, pagesId, pagesBytes: size }
   })
 }
 
-export function mmImage(images: string, pid: number): string {
-  return join(images, `mm-${pid}.img`)
+/** What an earlier dump has of it. */
+export function inheritedBytes({ pagemap }: MemoryImages): number {
+  return lengthOf(inheritedIn(decodePagemap(pagemap)))
+}
+
+export function dumpedMemory(images: DumpImages, pid: number): MemoryImages {
+  return { mm: images.bytes(mmImage(pid)), pagemap: images.bytes(pagemapImage(pid)) }
+}
+
+/** Images with changed memory for some processes. */
+export function withMemories(
+  images: DumpImages,
+  memories: Iterable<readonly [pid: number, memory: MemoryImages]>,
+): DumpImages {
+  const changes = [...memories].flatMap(([pid, { mm, pagemap }]) => [
+    [mmImage(pid), mm],
+    [pagemapImage(pid), pagemap],
+  ])
+  return images.with(Object.fromEntries(changes))
+}
+
+export function pidsIn(images: DumpImages): number[] {
+  return images.names.flatMap((name) => /^mm-(\d+)\.img$/.exec(name)?.[1] ?? []).map(Number)
+}
+
+export function mmImage(pid: number): string {
+  return `mm-${pid}.img`
+}
+
+export function pagemapImage(pid: number): string {
+  return `pagemap-${pid}.img`
 }
 
 export function pagesImage(pagesId: number): string {

@@ -1,20 +1,13 @@
-import { join } from 'node:path'
-import { readFile } from '../../linux/quick-fs.ts'
+import type { DumpImages } from '../images/dump-images.ts'
 import { tellMappingsApart } from '../images/memory/inheritance.ts'
-import { mmImage } from './dumped-processes.ts'
-import { replaceImage } from './rewrite-images.ts'
+import { mmImage, pidsIn } from './dumped-processes.ts'
 
-/** Makes sure that CRIU gives no child a part of its parent's memory; returns files.img for that. */
-export async function apartInFamilies(
-  images: string,
-  files: Buffer,
-  processes: readonly { readonly pid: number; readonly mm: Buffer }[],
-): Promise<Buffer> {
-  const pstree = await readFile(join(images, 'pstree.img'))
-  const memories = new Map(processes.map(({ pid, mm }) => [pid, mm]))
-  const told = tellMappingsApart({ pstree, memories, files })
-  if (told === null) return files
-  const changed = [...told.memories].map(([pid, mm]) => replaceImage(mmImage(images, pid), mm))
-  await Promise.all(changed)
-  return told.files
+/** Images from which CRIU does not give a child part of its parent's memory. */
+export function apartInFamilies(images: DumpImages): DumpImages {
+  const memories = new Map(pidsIn(images).map((pid) => [pid, images.bytes(mmImage(pid))]))
+  const pstree = images.image('pstree.img')
+  const apart = tellMappingsApart({ pstree, memories, files: images.files })
+  if (apart === null) return images
+  const changes = [...apart.memories].map(([pid, mm]) => [mmImage(pid), mm])
+  return images.with({ ...Object.fromEntries(changes), 'files.img': apart.files })
 }

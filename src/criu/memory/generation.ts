@@ -1,13 +1,15 @@
 import { readlinkSync } from 'node:fs'
-import { readdir, rename, symlink } from 'node:fs/promises'
+import { rename, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ifThere } from '../../linux/if-there.ts'
-import { removeTree } from '../../linux/remove-tree.ts'
+import { ifExists } from '../../linux/files/if-exists.ts'
+import { namesIn } from '../../linux/files/names-in.ts'
+import { removeTree } from '../../linux/files/remove-tree.ts'
+import type { Tools } from '../../linux/tools.ts'
 
 /**
- * A snapshot's images and pages are first in its own directory. Each time that its memory is gathered,
- * all of them are made anew in a directory below it, named for how often that was done; a link says
- * which one counts, so that they are exchanged as a whole or not at all.
+ * A snapshot's images and pages start in its own directory. Each time that its memory is made its own,
+ * all of them are rewritten in a numbered directory below it. A link says which directory is current, so
+ * they are replaced all at once or not at all.
  */
 const linkName = 'current'
 
@@ -21,23 +23,23 @@ export async function nextHome(snapshot: string): Promise<{ number: number; path
   return { number, path: join(snapshot, String(number)) }
 }
 
-export async function makeCurrent(snapshot: string, number: number): Promise<void> {
+export async function makeCurrent(tools: Tools, snapshot: string, number: number): Promise<void> {
   const draft = join(snapshot, `${linkName}.new`)
-  await removeTree(draft)
+  await removeTree(tools, draft)
   await symlink(String(number), draft)
   await rename(draft, join(snapshot, linkName))
 }
 
-/** Removes what was replaced, or was to replace it and was not finished. */
-export async function dropStale(snapshot: string): Promise<void> {
+/** Removes what was replaced, and replacements that were never completed. */
+export async function dropStale(tools: Tools, snapshot: string): Promise<void> {
   const current = await currentName(snapshot)
-  const names = await readdir(snapshot).catch(() => [])
   const isStale = (name: string) =>
     current === null ? /^\d+$|\.new$/.test(name) : name !== linkName && name !== current
-  for (const name of names.filter(isStale)) await removeTree(join(snapshot, name))
+  for (const name of namesIn(snapshot).filter(isStale))
+    await removeTree(tools, join(snapshot, name))
 }
 
-/** Null: nothing was ever gathered. */
+/** Null: its memory was never made its own. */
 async function currentName(snapshot: string): Promise<string | null> {
-  return ifThere(() => readlinkSync(join(snapshot, linkName)))
+  return ifExists(() => readlinkSync(join(snapshot, linkName)))
 }

@@ -1,100 +1,117 @@
 import { join } from 'node:path'
+import { writeFile } from '../../linux/files/quick-fs.ts'
 import { killPoint } from '../../linux/kill-points.ts'
-import { readFile, writeFile } from '../../linux/quick-fs.ts'
 import type { MemoryMode } from '../../model/environment.ts'
 import type { SnapshotId } from '../../model/ids.ts'
 import type { SnapshotMemory } from '../../model/snapshot.ts'
-import { refuseUnknownImages } from '../images/version.ts'
-import { type DumpedProcess, dumpedProcesses, pagesImage } from './dumped-processes.ts'
-import { apartInFamilies } from './families.ts'
-import { type KnownPages, knownPages, mappedBytes, neededPages } from './needed-pages.ts'
-import { linkPages, makePagesDirectory, pagesInside, takePages } from './pages-files.ts'
-import { ownersOfPages, planSharing, type Sharing } from './plan-sharing.ts'
+import type { DumpImages } from '../images/dump-images.ts'
+import { refuseUnknownImages } from '../images/format/version.ts'
+import { joinRanges } from '../images/memory/ranges.ts'
+import { mountAt } from '../images/mounts.ts'
+import { afterSharing } from './after-sharing.ts'
 import {
-  mountOf,
-  readFdinfos,
-  readRanges,
-  replaceImage,
-  replaceMemoryImages,
-} from './rewrite-images.ts'
+  type DumpedProcess,
+  dumpedProcesses,
+  pagesImage,
+  withMemories,
+} from './dumped-processes.ts'
+import { apartInFamilies } from './families.ts'
+import { knownPages, mappedBytes, neededPages } from './needed-pages.ts'
+import { linkPages, makePagesDirectory, pagesInside, readRanges, takePages } from './pages-files.ts'
+import { ownersOfPages, planSharing, type Sharing } from './plan-sharing.ts'
+import { type AllReached, allReached } from './reached-memory.ts'
 import { sharingLimits } from './sharing-limits.ts'
-import { type ImagedProcess, summarize } from './summary.ts'
-import type { Verdicts } from './verdicts.ts'
+import { summarize } from './summary.ts'
+import { unjudged, type Verdicts } from './verdicts.ts'
 
-export interface Dump {
+export interface SharedDump {
   readonly snapshot: SnapshotId
-  readonly images: string
-  /** directory for what the snapshot's processes will map */
+  /** directory for the pages that the snapshot's processes will map */
   readonly pages: string
-  /** directory of what the dumped processes map */
-  readonly from: string
+  /** directories of the pages that the dumped processes map, or that an earlier snapshot has */
+  readonly from: readonly string[]
   readonly mode: MemoryMode
   readonly verdicts: Verdicts
+  /** as far as it was found already */
+  readonly reached: AllReached
+}
+
+export interface DumpInFiles {
+  readonly images: DumpImages
+  readonly memory: SnapshotMemory
+  /** the processes whose pages became files just now */
+  readonly sharings: readonly Sharing[]
 }
 
 /**
- * Turns the memory of a dump into files that all copies of its processes map until they write. No
- * page is copied, and nothing that the dumped environment itself uses is touched.
+ * Turns the memory of a dump into files that all copies of its processes map until they write, and returns
+ * the images that say so; `copyLeftovers` completes them. Touches nothing that the dumped environment uses.
  */
-export async function shareDump(dump: Dump): Promise<SnapshotMemory> {
-  const { images, pages, mode, verdicts } = dump
-  refuseUnknownImages(await readFile(join(images, 'inventory.img')))
+export async function shareDump(images: DumpImages, dump: SharedDump): Promise<DumpInFiles> {
+  const { pages, mode, verdicts } = dump
+  refuseUnknownImages(images.image('inventory.img'))
   await makePagesDirectory(pages)
   const processes = dumpedProcesses(images)
-  const before = await readFile(join(images, 'files.img'))
-  const { files, sharings } = plan(dump, before, processes)
-  await Promise.all(sharings.map((sharing) => share(sharing, dump)))
+  const reached = await allReached(images, processes, dump)
+  const { files, sharings } = plan(images, dump, processes, reached)
+  for (const { process, name } of sharings) {
+    await takePages(join(images.directory, pagesImage(process.pagesId)), join(pages, name))
+  }
   killPoint('snapshot:shared')
-  const imaged = processes.map((process) => afterSharing(process, sharings))
+  const memories = sharings.map(({ process, memory }) => [process.pid, memory] as const)
+  const shared = withMemories(images.with({ 'files.img': files }), memories)
   const known = knownPages(files)
-  const apart = known.size > 0 ? await apartInFamilies(images, files, imaged) : files
-  if (apart !== before) await replaceImage(join(images, 'files.img'), apart)
-  await linkOlder(dump, known, imaged, new Set(sharings.map(({ name }) => name)))
-  return summarize(mode, imaged, verdicts, (mm) => mappedBytes(known, mm))
+  await linkOlder(shared, dump, new Set(sharings.map(({ name }) => name)))
+  const isPagesFile = (id: number) => known.has(id)
+  const imaged = processes.map((process) => {
+    const memory = sharings.find((sharing) => sharing.process.pid === process.pid)?.memory ?? null
+    return afterSharing(process, memory, {
+      verdict: verdicts.get(process.pid) ?? unjudged,
+      reached: reached.get(process.pid) ?? [],
+      isPagesFile,
+    })
+  })
+  return {
+    images: known.size > 0 ? apartInFamilies(shared) : shared,
+    memory: summarize(mode, imaged, verdicts, (of) => mappedBytes(known, of)),
+    sharings,
+  }
 }
 
 function plan(
-  { images, snapshot, verdicts }: Dump,
-  files: Buffer,
+  images: DumpImages,
+  { snapshot, verdicts }: SharedDump,
   processes: readonly DumpedProcess[],
-): { files: Buffer; sharings: readonly Sharing[] } {
+  reached: AllReached,
+): ReturnType<typeof planSharing> {
+  const { files } = images
   const allowed = ownersOfPages(processes).filter(({ pid }) => verdicts.get(pid)?.allowed === true)
-  // An environment that began before there was a place for pages has none to map them at.
-  const mntId = allowed.length === 0 ? undefined : mountOf(images, pagesInside)
+  // An environment made by an old version may not have the mount that pages files are on.
+  const mntId = allowed.length === 0 ? undefined : mountAt(images, pagesInside)
   if (mntId === undefined) return { files, sharings: [] }
-  return planSharing({ snapshot, files, mntId, processes: allowed, limits: sharingLimits() })
+  const reachedOf = ({ pid }: DumpedProcess) => joinRanges(reached.get(pid) ?? [])
+  const limits = sharingLimits()
+  return planSharing({ snapshot, files, mntId, processes: allowed, limits, reachedOf })
 }
 
-async function share({ process, memory, name }: Sharing, { images, pages }: Dump): Promise<void> {
-  const dumped = join(images, pagesImage(process.pagesId))
-  const taken = join(pages, name)
-  await takePages(dumped, taken)
-  await Promise.all([
-    writeFile(dumped, readRanges(taken, memory.leftovers)),
-    replaceMemoryImages(images, process.pid, memory),
-  ])
+/** The dumped pages are files to map now. The few that CRIU still copies go into new, small ones. */
+export async function copyLeftovers(
+  { images, sharings }: DumpInFiles,
+  pages: string,
+): Promise<void> {
+  for (const { process, memory, name } of sharings) {
+    const dumped = join(images.directory, pagesImage(process.pagesId))
+    await writeFile(dumped, readRanges(join(pages, name), memory.leftovers))
+  }
 }
 
-function afterSharing(
-  { pid, mm, pagesBytes }: DumpedProcess,
-  sharings: readonly Sharing[],
-): ImagedProcess {
-  const memory = sharings.find(({ process }) => process.pid === pid)?.memory
-  if (!memory) return { pid, mm, copiedBytes: pagesBytes }
-  const copiedBytes = memory.leftovers.reduce((sum, { length }) => sum + length, 0)
-  return { pid, mm: memory.mm, copiedBytes }
-}
-
-/** What the processes map of earlier snapshots belongs to this one as well. */
+/** Links the pages of earlier snapshots that the processes map, so that they stay as long as this one. */
 async function linkOlder(
-  { images, pages, from }: Dump,
-  known: KnownPages,
-  processes: readonly ImagedProcess[],
+  images: DumpImages,
+  { pages, from }: SharedDump,
   own: ReadonlySet<string>,
 ): Promise<void> {
-  if (known.size === own.size) return
-  const mms = processes.map(({ mm }) => mm)
-  const needed = neededPages(known, mms, readFdinfos(images))
-  const older = [...needed].filter((name) => !own.has(name))
+  if (knownPages(images.files).size === own.size) return
+  const older = [...neededPages(images)].filter((name) => !own.has(name))
   await Promise.all(older.map((name) => linkPages(from, name, pages)))
 }

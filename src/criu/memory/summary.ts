@@ -1,29 +1,37 @@
 import type { MemoryMode } from '../../model/environment.ts'
-import type { ProcessMemory, SnapshotMemory } from '../../model/snapshot.ts'
-import type { Verdicts } from './verdicts.ts'
+import type { CopiedMemory, ProcessMemory, SnapshotMemory } from '../../model/snapshot.ts'
+import type { MemoryImages } from '../images/memory/pages.ts'
+import { unjudged, type Verdicts } from './verdicts.ts'
 
-/** A process as a snapshot's images have it. */
+/** A process in a snapshot's images. */
 export interface ImagedProcess {
   readonly pid: number
-  readonly mm: Buffer
+  readonly memory: MemoryImages
   /** pages that CRIU copies */
   readonly copiedBytes: number
+  /** absent if it is less than is ever shared */
+  readonly copied?: readonly CopiedMemory[]
 }
 
-/** How the processes of a snapshot come by their memory. */
+/** How the processes of a snapshot get their memory. */
 export function summarize(
   mode: MemoryMode,
   imaged: readonly ImagedProcess[],
   verdicts: Verdicts,
-  mappedBytes: (mm: Buffer) => number,
+  mappedBytes: (memory: MemoryImages) => number,
 ): SnapshotMemory {
-  const processes = imaged.map(({ pid, mm, copiedBytes }): ProcessMemory => {
-    const { command, allowed, why } = verdicts.get(pid) ?? unknown
-    const sharedBytes = mappedBytes(mm)
+  const processes = imaged.map(({ pid, memory, copiedBytes, copied }): ProcessMemory => {
+    const { command, allowed, why } = verdicts.get(pid) ?? unjudged
+    const sharedBytes = mappedBytes(memory)
     const shared = sharedBytes > 0
     return {
-      ...{ pid, command, shared, sharedBytes, copiedBytes },
+      pid,
+      command,
+      shared,
+      sharedBytes,
+      copiedBytes,
       why: allowed && !shared ? 'too little to share' : why,
+      ...(copied && { copied }),
     }
   })
   return {
@@ -33,5 +41,3 @@ export function summarize(
     processes,
   }
 }
-
-const unknown = { command: '', allowed: false, why: 'it ended while it was judged' }

@@ -1,10 +1,10 @@
-import { join } from 'node:path'
 import { processesIn } from '../../linux/processes-in.ts'
 import type { MemoryMode } from '../../model/environment.ts'
-import type { Settings } from '../../model/settings.ts'
 import { judgeEnvironment } from '../safety/judge-environment.ts'
 import { describeProcess } from '../safety/judge-process.ts'
+import type { Reached } from '../safety/reach.ts'
 import { type Survey, surveyPrograms } from '../safety/survey.ts'
+import type { VerdictCache } from '../safety/verdict-cache.ts'
 import { pagesInside } from './pages-files.ts'
 
 /** Whether a process may map its memory from files, and what decided it. */
@@ -12,43 +12,48 @@ export interface Verdict {
   readonly command: string
   readonly allowed: boolean
   readonly why: string
+  /** memory that it may not map nevertheless */
+  readonly reached: readonly Reached[]
 }
 
-/** By the number of a process inside. */
+export const unjudged: Verdict = {
+  command: '',
+  allowed: false,
+  why: 'it ended before it was judged',
+  reached: [],
+}
+
+/** By the pid inside. */
 export type Verdicts = ReadonlyMap<number, Verdict>
 
-/** Looks at the programs of a cgroup's processes, which run: nothing is read of a program later. */
+/** Reads the programs of a cgroup's processes while they run: later there is no time to read any. */
 export async function surveyProcesses(
-  { runtime }: Pick<Settings, 'runtime'>,
+  cache: VerdictCache,
   cgroup: string,
   mode: MemoryMode,
 ): Promise<Survey> {
   if (mode !== 'auto') return new Map()
-  return await surveyPrograms(processesIn(cgroup), {
-    // They are about programs, whatever the home: all homes with the same tools share them.
-    ...{ cacheDirectory: join(runtime, 'verdicts'), isOwn },
-  })
+  return await surveyPrograms(processesIn(cgroup), { cache, isOwn })
 }
 
-/** On processes that are frozen. */
+/** Judges processes that are frozen. */
 export function judgeProcesses(survey: Survey, cgroup: string, mode: MemoryMode): Verdicts {
   const pids = processesIn(cgroup)
   if (mode !== 'auto') return decided(pids.map(describeProcess), mode)
   const judged = judgeEnvironment(pids, survey, { isOwn })
-  return new Map(
-    judged.map(({ pid, command, share, why }) => [pid, { command, allowed: share, why }]),
-  )
+  return new Map(judged.map(({ pid, share, ...rest }) => [pid, { ...rest, allowed: share }]))
 }
 
 function isOwn(path: string): boolean {
   return path.startsWith(`${pagesInside}/`)
 }
 
-/** Without looking at any program. */
+/** Verdicts that the settings decide, whatever the programs are. */
 function decided(
   processes: readonly { readonly pid: number; readonly command: string }[],
   mode: 'share' | 'copy',
 ): Verdicts {
-  const verdict = { allowed: mode === 'share', why: `memory is set to ${mode}` }
-  return new Map(processes.map(({ pid, command }) => [pid, { command, ...verdict }]))
+  const allowed = mode === 'share'
+  const why = `memory is set to ${mode}`
+  return new Map(processes.map(({ pid, command }) => [pid, { command, allowed, why, reached: [] }]))
 }

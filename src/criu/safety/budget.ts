@@ -1,22 +1,21 @@
 import type { ReadRange } from './elf.ts'
 
-/** What judging the programs of one snapshot may cost, whatever they say about themselves. */
+/** How much judging the programs of one snapshot may cost, whatever they claim about themselves. */
 export interface BudgetLimits {
   readonly bytes: number
   readonly ms: number
 }
 
 /**
- * Measured: a second of reading and searching is 600 MB. The bytes are enough for the largest file
- * that is searched, twice, so that every survey gets further than the one before; the time is for a
- * machine that has much else to do.
+ * Measured: we read and search 600 MB per second. The bytes are enough to search the largest allowed file
+ * twice, so that every survey gets further than the one before. The time allows for a busy machine.
  */
 export const surveyLimits: BudgetLimits = { bytes: 768 * 1024 * 1024, ms: 5_000 }
 
-/** The file takes too long: another survey had better not try it at once. */
+/** The file takes too long: the next survey should not try it again immediately. */
 export class TooSlow extends Error {}
 
-/** Other files have taken all of it. */
+/** Other files have used up the budget. */
 export class NothingLeft extends Error {}
 
 const tooSlow = 'took too long to judge'
@@ -26,22 +25,27 @@ export class Budget implements Disposable {
   readonly #deadline: number
   readonly #expired: Promise<never>
   readonly #timer: NodeJS.Timeout
+  #hasExpired = false
 
   constructor({ bytes, ms }: BudgetLimits) {
     this.#bytesLeft = bytes
     this.#deadline = performance.now() + ms
     const { promise, reject } = Promise.withResolvers<never>()
-    // Nobody may be waiting when it comes.
+    // Nothing is lost: nobody may be waiting when it expires, and `wait` reports it otherwise.
     promise.catch(() => {})
     this.#expired = promise
-    this.#timer = setTimeout(() => reject(new TooSlow(tooSlow)), ms)
+    this.#timer = setTimeout(() => {
+      this.#hasExpired = true
+      reject(new TooSlow(tooSlow))
+    }, ms)
   }
 
+  /** A timer may fire a moment before the clock shows its time. */
   get isLate(): boolean {
-    return performance.now() > this.#deadline
+    return this.#hasExpired || performance.now() > this.#deadline
   }
 
-  /** Reads only what is left of it. */
+  /** Reads only as much as the budget has left. */
   meter(read: ReadRange): ReadRange {
     return async (range) => {
       if (this.isLate) throw new TooSlow(tooSlow)
@@ -51,8 +55,9 @@ export class Budget implements Disposable {
     }
   }
 
-  /** Waits no longer than the time it has. What never answers is left behind with what it holds. */
+  /** Waits only as long as the budget has time. Work that never ends is abandoned, with what it holds. */
   async wait<T>(work: Promise<T>): Promise<T> {
+    // The race reports a failure, unless time is up; then nobody needs to know about it.
     work.catch(() => {})
     return await Promise.race([work, this.#expired])
   }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 /** A verdict, or the draft of one. */
 const ourName = /^v\d+-[0-9a-f]{32}(\.\d+)?$/
 
-/** Keeps the newest, and leaves room for some more. */
+/** Keeps the newest verdicts, and makes room for some more. */
 export function dropOldVerdicts(
   directory: string,
   { entries, ageMs }: { readonly entries: number; readonly ageMs: number },
@@ -21,7 +21,7 @@ export function dropOldVerdicts(
   }
 }
 
-/** One that another process has just removed is as old as can be. */
+/** A verdict that another process has just removed counts as the oldest. */
 function modifiedMs(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
 }

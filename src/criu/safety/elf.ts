@@ -1,12 +1,12 @@
-// An ELF64 little-endian file, as far as a verdict needs it. Every number in the file may be a
-// lie: offsets and sizes are checked against the file and against bounds of ours before a read.
+// The parts of a little-endian ELF64 file that a verdict needs. Every number in the file may be a
+// lie: offsets and sizes are checked against the file, and against our own bounds, before a read.
 
 export interface Range {
   readonly offset: number
   readonly length: number
 }
 
-/** All the bytes of a range, or a failure. */
+/** Returns all bytes of a range, or throws. */
 export type ReadRange = (range: Range) => Promise<Buffer>
 
 export interface Elf {
@@ -16,7 +16,7 @@ export interface Elf {
   /** dynamic symbols that this file defines */
   readonly defines: ReadonlySet<string>
   readonly sections: ReadonlySet<string>
-  /** what is mapped without permission to write; code where nothing else holds constants */
+  /** what is mapped read-only; the code, if nothing else holds constants */
   readonly constants: readonly Range[]
   readonly code: readonly Range[]
 }
@@ -41,9 +41,9 @@ const sectionSize = 64
 const symbolSize = 24
 const mostSegments = 1024
 const mostSections = 16_384
-/** the largest seen, of strings, is libLLVM's with 3 MiB */
+/** the largest seen is libLLVM's string table, with 3 MiB */
 const largestTable = 16 * 1024 * 1024
-/** longer names are of no interest here, and a table full of them would cost time and memory */
+/** longer names do not matter here, and a table full of them would cost time and memory */
 const longestName = 64
 const largestNumber = 2 ** 52
 
@@ -74,7 +74,7 @@ export async function readElf(size: number, file: ReadRange): Promise<Elf> {
   }
 }
 
-/** Refuses what lies beyond the end, before anything is allocated for it. */
+/** Refuses ranges beyond the end before it allocates anything for them. */
 export function withinFile(size: number, read: ReadRange): ReadRange {
   return async (range) => {
     if (range.offset + range.length > size) throw new MalformedElf('points beyond its end')
@@ -153,7 +153,7 @@ async function readSymbols(sections: readonly Section[], file: ReadRange): Promi
   return { imports, defines }
 }
 
-/** A static program may be relocatable, and then has a dynamic segment that asks for nothing. */
+/** A static program may be relocatable; then it has a dynamic segment that needs no library. */
 async function linkageOf(
   header: Buffer,
   segments: readonly Segment[],
@@ -191,7 +191,7 @@ function mappedParts(segments: readonly Segment[], size: number): Pick<Elf, 'con
   if (mapped.some(({ offset, length }) => offset + length > size)) {
     throw new MalformedElf('points beyond its end')
   }
-  // Or a small file could be made to be read a thousand times over.
+  // Otherwise a small file could make us read it a thousand times.
   if (mapped.reduce((sum, { length }) => sum + length, 0) > 2 * size) {
     throw new MalformedElf('maps the same parts again and again')
   }

@@ -1,20 +1,31 @@
 import { readFileSync } from 'node:fs'
 
-/** Those that answer from this machine's disks and memory; others may let a reader wait for ever. */
+/** File systems on this machine's disks and memory; others may make a reader wait forever. */
 const local = new Set([
-  ...['ext2', 'ext3', 'ext4', 'xfs', 'btrfs', 'f2fs', 'zfs', 'bcachefs'],
-  ...['overlay', 'squashfs', 'erofs', 'tmpfs', 'ramfs'],
+  'ext2',
+  'ext3',
+  'ext4',
+  'xfs',
+  'btrfs',
+  'f2fs',
+  'zfs',
+  'bcachefs',
+  'overlay',
+  'squashfs',
+  'erofs',
+  'tmpfs',
+  'ramfs',
 ])
 
 /** A line of mountinfo: the device is third, and the type follows the only lone dash. */
 const mount = /^\d+ \d+ (\d+):(\d+) .* - (\S+) /
 
-/** Tells by their devices, as /proc/PID/maps writes them, which files can be read without a wait. */
+/** Knows which files can be read without waiting, by their devices as /proc/PID/maps writes them. */
 export class FileSystems {
   readonly #types = new Map<string, string>()
 
   isLocal(device: string, pid: number): boolean {
-    // A process may have another root than the one that was looked at, and see other mounts.
+    // This process may have another root than the last one, and see other mounts.
     if (!this.#types.has(device)) this.#learn(pid)
     return local.has(this.#types.get(device) ?? '')
   }
@@ -35,6 +46,7 @@ function mountsOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/mountinfo`, 'utf8')
   } catch {
+    // The process has ended; files on an unknown device are not read.
     return ''
   }
 }

@@ -22,12 +22,12 @@ const patterns: readonly Pattern[] = [
   { name: 'mremap', load: Buffer.from([0x08, 0x1b, 0x80, 0x52]), enter: svc },
 ]
 
-/** How far the two instructions may be apart: a few others that load arguments. */
+/** How far apart the two instructions may be: a few others in between load arguments. */
 const reach = 48
 
 /**
- * The name of a call that the code makes without the C library, as code of Zig, of Rust's rustix
- * and of hand-written assembly does. A false alarm costs a copy, no more.
+ * The name of a call that the code makes without the C library, as Zig, Rust's rustix and hand-written
+ * assembly do. A false alarm only costs a copy.
  */
 export async function findInlineCall(
   code: readonly Range[],

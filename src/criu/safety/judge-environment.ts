@@ -5,18 +5,17 @@ import type { MappedFile } from './mapped-files.ts'
 import type { Survey } from './survey.ts'
 
 export interface JudgeOptions {
-  /** whether a path in a process's maps is a file of ours with pages of memory */
+  /** whether a path in a process's maps is one of our pages files */
   readonly isOwn?: (path: string) => boolean
   readonly longestMs?: number
 }
 
-/** Measured: 200 processes of node take 40 ms. */
+/** Measured: 200 node processes take 40 ms. */
 const longestMs = 500
 
 /**
- * Judges frozen processes, by their pids on the host, by what a survey has seen while they ran. No
- * file is opened: what the survey did not see, or saw as something else, is not decided, and then
- * the process's memory is copied.
+ * Judges frozen processes, given their pids on the host, by what a survey saw while they ran. Opens no
+ * file: if the survey did not see a file, or saw it before it changed, the process's memory is copied.
  */
 export function judgeEnvironment(
   pids: readonly number[],
@@ -27,7 +26,7 @@ export function judgeEnvironment(
   const recall = (file: MappedFile) => recallVerdict(file, survey)
   return pids.map((pid) => {
     if (performance.now() <= deadline) return judgeProcess(pid, recall, isOwn)
-    return { ...describeProcess(pid), share: false, why: 'not judged in time' }
+    return { ...describeProcess(pid), share: false, why: 'not judged in time', reached: [] }
   })
 }
 

@@ -2,29 +2,32 @@ import { type Elf, MalformedElf, type ReadRange, readElf, withinFile } from './e
 import { findInlineCall } from './inline-calls.ts'
 import { type KnownSafe, knownAs } from './known-safe.ts'
 import { allocatorMarkers, goCalls, goWithC } from './markers.ts'
+import type { Reach } from './reach.ts'
 import { findAll } from './scan.ts'
 
-/** Whether code of a file may run in memory that reads as old bytes where it was given back. */
+/** Whether the code in a file still works if memory that it freed reads as old bytes, not as zeros. */
 export interface FileVerdict {
   readonly safe: boolean
   readonly why: string
-  /** it was not decided, and may be at another time */
+  /** the only memory in which it is not safe; absent: none */
+  readonly reach?: Reach
+  /** it could not be decided now, but perhaps later */
   readonly isForNow?: true
 }
 
-/** Two verdicts under different rules are different verdicts; raise it with every change. */
-export const rulesVersion = 2
+/** Verdicts under other rules do not count; raise it with every change to the rules. */
+export const rulesVersion = 3
 
-/** the largest program seen, Chromium, has 280 MB; a hole in a file takes as long to search as bytes */
+/** the largest program seen, Chromium, has 280 MB; holes take as long to search as data */
 const largestSearch = 320 * 1024 * 1024
 
-/** What gives memory back, or lets it grow: either reads as zeros, and of a file as its bytes. */
+/** Calls that free memory or let it grow. Either then reads as zeros, or in a file mapping as its bytes. */
 const telltaleImports = ['madvise', '__madvise', 'process_madvise', 'mremap', '__mremap']
 
-/** The first may be left out by options of the linker. */
+/** Linker options may leave out the first. */
 const goSections = ['.go.buildinfo', '.gopclntab']
 
-/** `name` is the last part of its path, which alone makes nothing safe. */
+/** `name` is the last part of its path. A name alone never makes a file safe. */
 export async function judgeFile(name: string, size: number, file: ReadRange): Promise<FileVerdict> {
   const read = withinFile(size, file)
   try {
@@ -40,7 +43,7 @@ export async function judgeFile(name: string, size: number, file: ReadRange): Pr
   }
 }
 
-/** The runtime keeps its own account of what has to be cleared; C code beside it may not. */
+/** Go's runtime keeps track of what it has to clear; C code in the same program may not. */
 async function judgeGo(elf: Elf, read: ReadRange): Promise<FileVerdict> {
   const telltale = telltaleOf(elf)
   if (telltale) return telltale
@@ -55,12 +58,15 @@ async function judgeGo(elf: Elf, read: ReadRange): Promise<FileVerdict> {
 }
 
 async function judgeKnown(known: KnownSafe, elf: Elf, read: ReadRange): Promise<FileVerdict> {
-  const needles = [...Object.keys(allocatorMarkers), ...known.marks]
+  const { what, marks, reach } = known
+  const needles = [...Object.keys(allocatorMarkers), ...marks, ...(reach?.marks ?? [])]
   const found = await findAll(needles, elf.constants, read)
   const marker = markerAmong(found)
   if (marker) return marker
-  if (known.marks.some((mark) => found.has(mark))) return { safe: true, why: known.what }
-  return await judgeUnknown(elf, read)
+  const hasOneOf = (some: readonly string[]) => some.some((mark) => found.has(mark))
+  if (!hasOneOf(marks)) return await judgeUnknown(elf, read)
+  const isReaching = reach !== undefined && (reach.marks === undefined || hasOneOf(reach.marks))
+  return { safe: true, why: what, ...(isReaching && { reach: reach.what }) }
 }
 
 async function judgeUnknown(elf: Elf, read: ReadRange): Promise<FileVerdict> {
@@ -69,7 +75,7 @@ async function judgeUnknown(elf: Elf, read: ReadRange): Promise<FileVerdict> {
   if (telltale) return telltale
   const marker = markerAmong(await findAll(Object.keys(allocatorMarkers), elf.constants, read))
   if (marker) return marker
-  // An import of `syscall` says nothing: Rust's standard library has it, for other calls.
+  // An import of `syscall` means nothing: Rust's standard library has it, for other calls.
   const call = await findInlineCall(elf.code, read)
   if (call !== null) return unsafe(`calls ${call} without the C library`)
   return { safe: true, why: 'never calls madvise' }

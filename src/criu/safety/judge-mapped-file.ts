@@ -7,7 +7,7 @@ import { type FileVerdict, judgeFile } from './judge-file.ts'
 import type { MappedFile } from './mapped-files.ts'
 import { type VerdictCache, verdictKey } from './verdict-cache.ts'
 
-/** A verdict, and the very file that it is about. */
+/** A verdict, and the key of the exact file that it is about. */
 export interface KeyedVerdict {
   readonly key: string
   readonly verdict: FileVerdict
@@ -18,13 +18,13 @@ export interface Judging {
   readonly budget: Budget
 }
 
-/** What this file is now; null if it is not a regular file, or gone. */
+/** The key of the file as it is now; null if it is gone or not a regular file. */
 export function keyOf({ link, name }: MappedFile): string | null {
   const stats = statOf(link)
   return stats?.isFile() ? verdictKey(name, stats) : null
 }
 
-/** From the cache where it is known. Null: there is nothing that a verdict could be about. */
+/** Uses the cache. Null if there is nothing to judge, or it could not be judged. */
 export async function judgeMappedFile(
   file: MappedFile,
   { cache, budget }: Judging,
@@ -38,7 +38,7 @@ export async function judgeMappedFile(
   return verdict && { key, verdict }
 }
 
-/** What took all the time is not tried again with every snapshot; another failure may pass. */
+/** A file that took too long is not tried again with every snapshot; other failures may be temporary. */
 function undecided(error: unknown): FileVerdict | null {
   if (!(error instanceof TooSlow)) return null
   return { safe: false, why: error.message, isForNow: true }
@@ -48,16 +48,17 @@ function statOf(link: string): BigIntStats | null {
   try {
     return statSync(link, { bigint: true })
   } catch {
+    // Its process has ended or unmapped it.
     return null
   }
 }
 
-/** The largest tick by which kernels stamp files: what is written within one tick looks the same. */
+/** The longest tick of file times in any kernel: two writes within one tick have the same time. */
 const tickMs = 10
-/** Names a file without opening it, which may do something if it is a device; Node has no name for it. */
+/** O_PATH, which Node does not name: really opening a device may have an effect. */
 const pathOnly = 0o10000000
 
-/** Null if the file became another one meanwhile. */
+/** Null if the file has changed in the meantime. */
 async function readAndJudge(
   file: MappedFile,
   key: string,
@@ -69,7 +70,7 @@ async function readAndJudge(
   const age = Date.now() - Number(stats.ctimeNs / 1_000_000n)
   if (age < 0) return null
   if (age <= 2 * tickMs) await sleep(2 * tickMs - age + 1)
-  // Not to wait for the holder of a lease.
+  // Without this, a file lease (fcntl F_SETLEASE) could make us wait for its holder.
   const reading = constants.O_RDONLY | constants.O_NONBLOCK
   await using handle = await open(`/proc/self/fd/${named.fd}`, reading)
   const verdict = await judgeFile(file.name, Number(stats.size), budget.meter(reader(handle)))

@@ -1,30 +1,30 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { basename } from 'node:path'
 
-/** A file that a process has mapped to run code of. */
+/** A file that a process has mapped to run code from it. */
 export interface MappedFile {
-  /** the kernel's own link to it, which follows no path of the sandbox and outlives deletion */
+  /** the kernel's own link to it, which follows no path from inside and works after deletion */
   readonly link: string
   /** as the process knows it */
   readonly path: string
   readonly name: string
-  /** of its file system, as /proc/PID/maps writes it */
+  /** device of its file system, as /proc/PID/maps writes it */
   readonly device: string
-  /** the same for the same file, in every process on it */
+  /** the same in every process that maps the file */
   readonly identity: string
 }
 
-/** Far above what was seen, 6,000 mappings of a JVM; a process may have 65,530, each with a long path. */
+/** The most mappings seen are a JVM's 6,000, which is far less; but 65,530 are possible, with long paths. */
 const mostMapsBytes = 4 * 1024 * 1024
-/** The most seen are 400, of Chromium's. */
+/** The most seen are Chromium's 400. */
 const mostFiles = 2_000
 
-// The kernel pads addresses here, and not in the names of the links; of all characters in a path
-// it escapes only the line break.
+// The kernel pads addresses here, but not in the names of the links. In a path it escapes only the
+// line break.
 const line = /(?<![^\n])0*(\w+)-0*(\w+) ..x. \w+ (\w+:\w+) (\d+) *([^\n]*)/g
 const deleted = / \(deleted\)$/
 
-/** The files whose code the process may run; none of a process that has ended, null if too many. */
+/** The files whose code the process may run. Empty if the process has ended; null if there are too many. */
 export function mappedFiles(pid: number): MappedFile[] | null {
   const files = new Map<string, MappedFile>()
   const maps = readMaps(pid)
@@ -46,19 +46,20 @@ function readMaps(pid: number): string | null {
   try {
     fd = openSync(`/proc/${pid}/maps`, 'r')
   } catch {
+    // The process has ended.
     return ''
   }
   try {
     return readBounded(fd)
   } catch {
-    // It ended while it was read.
+    // The process ended while we read this.
     return ''
   } finally {
     closeSync(fd)
   }
 }
 
-/** The kernel gives a page's worth at a time. */
+/** The kernel returns about a page at a time. */
 function readBounded(fd: number): string | null {
   const parts: string[] = []
   const part = Buffer.allocUnsafe(64 * 1024)

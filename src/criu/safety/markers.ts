@@ -1,6 +1,6 @@
 /**
- * Strings of allocators that take a page they gave back for one of zeros, and of such that were
- * not examined. mimalloc is not among them: it takes no page that it gave back for zeros.
+ * Strings in allocators that assume that a page they freed is zero, and in some that nobody has
+ * examined. mimalloc is not among them: it makes no such assumption.
  */
 export const allocatorMarkers: Readonly<Record<string, string>> = {
   jemalloc: 'jemalloc',
@@ -13,12 +13,12 @@ export const allocatorMarkers: Readonly<Record<string, string>> = {
   SBCL_HOME: 'SBCL',
 }
 
-/** Functions with which a Go program itself gives memory back, or lets it grow. */
+/** Functions with which a Go program itself frees memory or lets it grow. */
 export const goCalls: Readonly<Record<string, string>> = {
   'syscall.Madvise': 'calls madvise',
   'unix.Madvise': 'calls madvise',
   'unix.Mremap': 'calls mremap',
 }
 
-/** Said by the C half of Go's runtime, which is there only where C is linked in. */
+/** A message of the C half of Go's runtime, which is only present if C is linked in. */
 export const goWithC = 'runtime/cgo: out of memory in thread_start'

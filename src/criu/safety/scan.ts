@@ -22,7 +22,7 @@ export async function findAll(
   return found
 }
 
-/** Consecutive parts of each range, each with the last `overlap` bytes of the one before. */
+/** Consecutive parts of each range, each starting with the last `overlap` bytes of the one before. */
 export async function* chunksOf(
   ranges: readonly Range[],
   read: ReadRange,

@@ -3,17 +3,18 @@ import { type BigIntStats, mkdirSync, readFileSync, renameSync, writeFileSync } 
 import { join } from 'node:path'
 import { dropOldVerdicts } from './drop-old-verdicts.ts'
 import { type FileVerdict, rulesVersion } from './judge-file.ts'
+import { isReach } from './reach.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
 
 export interface CacheLimits {
   readonly entries: number
   readonly ageMs: number
-  /** for what could not be judged, and may be at a better time */
+  /** for files that could not be judged now, but perhaps later */
   readonly undecidedAgeMs: number
 }
 
-/** A machine with everything that the tests use has 400. */
+/** A machine with everything that the tests use has 400 entries. */
 const usualLimits: CacheLimits = {
   entries: 4096,
   ageMs: 30 * dayMs,
@@ -26,7 +27,7 @@ interface Entry {
   readonly until: number
 }
 
-/** Verdicts by what a file is, not by where it lies. */
+/** Verdicts by what a file is, not by where it is. */
 export class VerdictCache {
   readonly #directory: string
   readonly #limits: CacheLimits
@@ -45,7 +46,6 @@ export class VerdictCache {
     return entry.verdict
   }
 
-  /** A cache that cannot be written is slow, and no reason to fail. */
   set(key: string, verdict: FileVerdict): void {
     const { entries, ageMs, undecidedAgeMs } = this.#limits
     const until = Date.now() + (verdict.isForNow ? undecidedAgeMs : ageMs)
@@ -54,15 +54,17 @@ export class VerdictCache {
     const draft = `${path}.${process.pid}`
     try {
       mkdirSync(this.#directory, { recursive: true, mode: 0o700 })
-      // The first of a process as well, for most processes write few.
+      // Also at the first verdict of a process, because most processes write few.
       if (this.#written % (entries / 16) === 0) dropOldVerdicts(this.#directory, { entries, ageMs })
       this.#written += 1
       writeFileSync(draft, encode({ verdict, until }))
       renameSync(draft, path)
-    } catch {}
+    } catch {
+      // Only time is lost: this process remembers the verdict, and the next one judges the file again.
+    }
   }
 
-  /** The one that was remembered first makes room. */
+  /** Forgets the oldest entry if there is no room. */
   #remember(key: string, entry: Entry): void {
     const [oldest] = this.#remembered.keys()
     const isFull = this.#remembered.size >= this.#limits.entries && !this.#remembered.has(key)
@@ -74,15 +76,16 @@ export class VerdictCache {
     try {
       return decode(readFileSync(join(this.#directory, key), 'utf8'))
     } catch {
+      // Missing or unreadable: the file is judged again.
       return null
     }
   }
 }
 
 /**
- * The name is part of it, for a file may be known by its name. Of the times, nobody inside can set
- * those of birth and change. The device is left out where the kernel makes one up, as it does anew
- * for every overlay over the same files.
+ * The name is part of the key, because a file may be known by its name. Nobody inside can set the times of
+ * birth and change. The device is left out if the kernel made it up, as it does for every new overlay over
+ * the same files.
  */
 export function verdictKey(name: string, stats: BigIntStats): string {
   const { dev, ino, size, mtimeNs, ctimeNs, birthtimeNs } = stats
@@ -95,14 +98,20 @@ function majorOf(device: bigint): bigint {
   return ((device >> 8n) & 0xfffn) | ((device >> 32n) & 0xfffff000n)
 }
 
-function encode({ verdict: { safe, why, isForNow }, until }: Entry): string {
-  return `${until} ${isForNow ? 'undecided' : safe ? 'safe' : 'unsafe'} ${why}\n`
+function encode({ verdict: { safe, why, reach, isForNow }, until }: Entry): string {
+  const word = isForNow ? 'undecided' : safe ? (reach ?? 'safe') : 'unsafe'
+  return `${until} ${word} ${why}\n`
 }
 
 function decode(text: string): Entry | null {
-  const [, until, word, why] = /^(\d+) (safe|unsafe|undecided) (.+)\n$/.exec(text) ?? []
-  if (word === undefined || why === undefined) return null
-  const verdict = { safe: word === 'safe', why }
-  const isForNow = word === 'undecided'
-  return { verdict: isForNow ? { ...verdict, isForNow } : verdict, until: Number(until) }
+  const [, until, word, why] = /^(\d+) ([a-z-]+) (.+)\n$/.exec(text) ?? []
+  const verdict = why === undefined ? null : decodeVerdict(word, why)
+  return verdict && { verdict, until: Number(until) }
+}
+
+function decodeVerdict(word: string | undefined, why: string): FileVerdict | null {
+  if (word === 'safe') return { safe: true, why }
+  if (word === 'unsafe') return { safe: false, why }
+  if (word === 'undecided') return { safe: false, why, isForNow: true }
+  return isReach(word) ? { safe: true, why, reach: word } : null
 }

@@ -1,14 +1,17 @@
-/** Work that a caller need not wait for; closing the engine does. */
+import type { Log } from '../../model/log.ts'
+
+/** Work that callers do not wait for. Closing the engine waits for it. */
 export interface Background {
   start(work: Promise<void>): void
-  /** Begins when no operation is under way: who goes on at once does not have to share the CPUs. */
+  /** Begins when no operation is running, so that it does not compete with the caller's next one. */
   startWhenQuiet(work: () => Promise<void>): void
   all(): Promise<void>
 }
 
-const restMs = 100
-/** Callers that never rest must not pile it up. */
-const mostRests = 10
+/** Short: whoever rests this long has read the answer, and the next operation often begins 100 ms later. */
+const restMs = 15
+/** Then it starts anyway: work must not pile up behind a caller that never rests. */
+const mostRests = 60
 
 interface Waiting {
   readonly work: () => Promise<void>
@@ -16,12 +19,14 @@ interface Waiting {
   rests: number
 }
 
-/** What fails here is found and done again by the next process, as after a kill. */
-export function background(isBusy: () => boolean): Background {
+/** If work fails here, the next process finds it and does it again, as after a kill. */
+export function background(isBusy: () => boolean, log: Log): Background {
   const pending = new Set<Promise<void>>()
   const waiting = new Set<Waiting>()
   const start = (work: Promise<void>): void => {
-    const settled = work.catch(() => {}).finally(() => pending.delete(settled))
+    const settled = work
+      .catch((err) => log.warn({ err }, 'background work failed'))
+      .finally(() => pending.delete(settled))
     pending.add(settled)
   }
   const begin = (one: Waiting): void => {

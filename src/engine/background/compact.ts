@@ -1,46 +1,41 @@
-import type { Backend, Squashed } from '../../backends/backend.ts'
+import type { Compaction } from '../../api/contract/data/snapshot.ts'
+import type { Squashed, Storage } from '../../backends/facets.ts'
 import { killPoint } from '../../linux/kill-points.ts'
-import { isSnapshotId, type SnapshotId } from '../../model/ids.ts'
+import type { SnapshotId } from '../../model/ids.ts'
 import type { SnapshotRecord } from '../../model/snapshot.ts'
 import type { Operation } from '../../store/journal.ts'
 import type { Store } from '../../store/open-store.ts'
+import { requireFacet } from '../capabilities.ts'
 import type { Engine } from '../engine.ts'
-import { requireReady } from '../operations/restore.ts'
+import { requireReady } from '../operations/require-ready.ts'
 
-/** One at a time on a store: merged layers are made and removed under it. */
+/** Held by whoever makes or removes squashed layers: one at a time per store. */
 export const squashLease = 'squash'
 
-/** What became of the layers of a snapshot. */
-export interface Compaction {
-  readonly id: SnapshotId
-  readonly layersBefore: number
-  readonly layersAfter: number
-  /** written for it */
-  readonly bytes: number
-  /** of memory that is in files of its own now; 0 if it was already */
-  readonly memoryBytes: number
-}
-
-/** Folds all that a snapshot and those it came from sealed into one layer, and its memory into one file. */
+/** Squashes the whole chain of a snapshot into one layer, and makes its memory its own. */
 export async function compact(engine: Engine, id: SnapshotId): Promise<Compaction> {
+  storageOf(engine, engine.store.snapshots.resolve(id))
   await engine.squashes.stop()
-  // A flush reads the images that are about to be replaced.
+  // A flush would read the images that this replaces.
   await engine.flushes.start(engine.store.snapshots.resolve(id))
   await using _lease = await engine.store.leases.acquire(squashLease, 'compacting')
-  const merge = (backend: Backend, snapshot: SnapshotRecord) => backend.compact(snapshot)
-  const layers = await rewriteLayers(engine, id, merge)
-  return { ...layers, memoryBytes: await gatherMemory(engine, id) }
+  const layers = await rewriteLayers(engine, id, (storage, of) => storage.compact(of))
+  return { ...layers, memoryBytes: await ownMemory(engine, id) }
 }
 
-/** Like layers, under an operation that keeps the snapshot; what was replaced goes when nobody reads it. */
-async function gatherMemory(engine: Engine, id: SnapshotId): Promise<number> {
+function storageOf(engine: Engine, { backend }: SnapshotRecord): Storage {
+  return requireFacet(engine.backend(backend), 'storage')
+}
+
+/** Runs as an operation, which keeps the snapshot; removes the replaced files once nobody reads them. */
+async function ownMemory(engine: Engine, id: SnapshotId): Promise<number> {
   const { store } = engine
   const { snapshot, operation } = begin(store, id)
-  const backend = engine.backend(snapshot.backend)
+  const storage = storageOf(engine, snapshot)
   let imagesBytes: number | null
   try {
-    imagesBytes = await backend.gatherMemory(snapshot)
-    killPoint('squash:gathered')
+    imagesBytes = await storage.ownMemory(snapshot)
+    killPoint('squash:owned')
     recordMemory(engine, operation, id, imagesBytes)
   } catch (error) {
     store.journal.fail(operation, error)
@@ -63,7 +58,7 @@ function recordMemory(
   })
 }
 
-/** Whoever begins to read a snapshot after this look reads what is current. */
+/** Whoever begins to read the snapshot after this check reads the current files. */
 async function dropStaleMemory(
   { store, backend }: Engine,
   id: SnapshotId,
@@ -72,33 +67,36 @@ async function dropStaleMemory(
   const record = store.snapshots.get(id)
   const others = store.journal.open().filter((operation) => operation.id !== own?.id)
   if (!record || others.some(({ payload }) => payload.from === id)) return
-  await backend(record.backend).dropStaleMemory(id)
+  await backend(record.backend).storage?.dropStaleMemory(id)
 }
 
-/** The snapshots that environments go on from, each once. */
-export function headsOf({ store }: Engine): SnapshotId[] {
-  const heads = store.environments.list().flatMap(({ head }) => head ?? [])
+/** The snapshots that environments continue from, each once, if their backend can compact them. */
+export function headsOf(engine: Engine): SnapshotId[] {
+  const heads = engine.store.environments
+    .list()
+    .filter(({ backend }) => engine.backend(backend).storage !== undefined)
+    .flatMap(({ head }) => head ?? [])
   return [...new Set(heads)]
 }
 
-/** The snapshot stays while its layers are read: `prune` leaves alone what an open operation reads. */
+/** Runs as an operation, which keeps the snapshot: `prune` leaves alone what an open operation reads. */
 export async function rewriteLayers(
   engine: Engine,
   id: SnapshotId,
-  merge: (backend: Backend, of: SnapshotRecord) => Promise<Squashed>,
+  squash: (storage: Storage, of: SnapshotRecord) => Promise<Squashed>,
 ): Promise<Omit<Compaction, 'memoryBytes'>> {
   const { store } = engine
   const { snapshot, operation } = begin(store, id)
   killPoint('squash:begun')
-  const backend = engine.backend(snapshot.backend)
+  const storage = storageOf(engine, snapshot)
   try {
-    const squashed = await merge(backend, snapshot)
-    const after = record(engine, operation, id, squashed)
+    const squashed = await squash(storage, snapshot)
+    const after = record(engine, operation, snapshot, squashed)
     killPoint('squash:recorded')
     return {
       id,
-      layersBefore: backend.layersOf(snapshot.image).length,
-      layersAfter: backend.layersOf(after.image).length,
+      layersBefore: storage.layersOf(snapshot.image).length,
+      layersAfter: storage.layersOf(after.image).length,
       bytes: squashed.made.reduce((sum, { bytes }) => sum + bytes, 0),
     }
   } catch (error) {
@@ -115,11 +113,11 @@ function begin(store: Store, id: SnapshotId): { snapshot: SnapshotRecord; operat
   })
 }
 
-/** Every snapshot that has the merged layers in its list gets the shorter one. */
+/** Gives every snapshot that contains the squashed layers the shorter list. */
 function record(
   { store }: Engine,
   operation: Operation,
-  id: SnapshotId,
+  { id, backend }: SnapshotRecord,
   { made, rewrite }: Squashed,
 ): SnapshotRecord {
   return store.transaction(() => {
@@ -128,9 +126,10 @@ function record(
       const squashed = { ...sizes.squashed, [name]: bytes }
       store.snapshots.update(owner, { sizes: { ...sizes, squashed } })
     }
-    for (const { id: each, status, image } of store.snapshots.list()) {
-      const next = status === 'ready' ? rewrite(image) : null
-      if (next !== null) store.snapshots.update(each, { image: next })
+    for (const other of store.snapshots.list()) {
+      const isAlike = other.status === 'ready' && other.backend === backend
+      const next = isAlike ? rewrite(other.image) : null
+      if (next !== null) store.snapshots.update(other.id, { image: next })
     }
     store.journal.finish(operation)
     return store.snapshots.resolve(id)
@@ -138,13 +137,13 @@ function record(
 }
 
 /**
- * After a crash: what was merged and not recorded goes; it is due again after the next snapshot.
- * Only for who has the lease.
+ * After a crash: discards squashed layers that were not recorded; squashing is due again after the next
+ * snapshot. The caller must hold the lease.
  */
 export async function discardUnrecorded(engine: Engine, operation: Operation): Promise<void> {
   const records = engine.store.snapshots.list()
   const recorded = new Set(records.flatMap(({ sizes }) => Object.keys(sizes.squashed ?? {})))
-  for (const backend of engine.backends()) await backend.discardUnrecorded(recorded)
+  for (const { storage } of engine.backends()) await storage?.discardUnrecorded(recorded)
   const { from } = operation.payload
-  if (isSnapshotId(from)) await dropStaleMemory(engine, from, operation)
+  if (from !== undefined) await dropStaleMemory(engine, from, operation)
 }

@@ -1,13 +1,14 @@
-import type { SnapshotHoldings } from '../../backends/backend.ts'
+import type { CachedImage, EnvironmentUsage, Usage } from '../../api/contract/data/store.ts'
+import type { SnapshotHoldings } from '../../backends/facets.ts'
 import type { EnvironmentRecord } from '../../model/environment.ts'
 import type { SnapshotRecord } from '../../model/snapshot.ts'
 import type { Engine } from '../engine.ts'
-import { type EnvironmentUsage, type Usage, usageOf } from '../history/usage.ts'
+import { usageOf } from '../history/usage.ts'
 import { markDead } from '../recovery/liveness.ts'
 
-/** What everything takes, asked of the machine where it can change. */
+/** Measures disk and memory usage; asks the machine for everything that can change. */
 export async function measureUsage(engine: Engine): Promise<Usage> {
-  markDead(engine)
+  await markDead(engine)
   await countFiles(engine)
   const { snapshots, environments, spares } = engine.store
   const measured = environments.list().map(async (record) => ({
@@ -16,46 +17,70 @@ export async function measureUsage(engine: Engine): Promise<Usage> {
   }))
   const used = snapshots.list().map(async (record) => ({
     ...record,
-    layers: engine.backend(record.backend).layersOf(record.image),
+    layers: layersIn(engine, record),
     held: await holdingsOf(engine, record),
   }))
   const sparesBytes = spares.list().reduce((sum, { memoryBytes }) => sum + memoryBytes, 0)
-  return usageOf(await Promise.all(used), await Promise.all(measured), sparesBytes)
+  const containerImages = await cachedImages(engine)
+  return usageOf(await Promise.all(used), await Promise.all(measured), {
+    sparesBytes,
+    containerImages,
+  })
 }
 
-/** Asked each time: who else has a snapshot's memory changes with every other snapshot. */
+async function cachedImages(engine: Engine): Promise<CachedImage[]> {
+  const lists = engine.backends().map(({ images }) => images?.list() ?? [])
+  return (await Promise.all(lists)).flat()
+}
+
+/** Asked each time, because every new snapshot may change who shares a snapshot's memory. */
 function holdingsOf(
   engine: Engine,
   snapshot: SnapshotRecord,
 ): SnapshotHoldings | Promise<SnapshotHoldings> {
   const { status, backend, sizes } = snapshot
-  if (status !== 'ready') return { imagesBytes: sizes.imagesBytes, pages: [] }
-  return engine.backend(backend).holdings(snapshot)
+  const { storage } = engine.backend(backend)
+  if (status !== 'ready' || storage === undefined) {
+    return { imagesBytes: sizes.imagesBytes, pages: [] }
+  }
+  return storage.holdings(snapshot)
 }
 
-/** What its files are mounted from, and what it would go on from if it had no processes. */
+/** What a snapshot is made of: layers, or its own files and those of the snapshots before it. */
+function layersIn(engine: Engine, record: SnapshotRecord): readonly string[] {
+  const { storage } = engine.backend(record.backend)
+  if (storage === undefined || record.status !== 'ready') return []
+  const layers = storage.layersOf(record.image)
+  if (!storage.sharesBlocks(record.image)) return layers
+  const { snapshots } = engine.store
+  const before = record.parent === null ? undefined : snapshots.get(record.parent)
+  return [record.id, ...(before ? layersIn(engine, before) : layers)]
+}
+
+/** The layers that its files are mounted from, and those of its head, which it would resume from. */
 function layersUnder(engine: Engine, { backend, instance, head }: EnvironmentRecord): string[] {
-  const { layersOf } = engine.backend(backend)
+  const { storage } = engine.backend(backend)
   const from = head === null ? undefined : engine.store.snapshots.get(head)
-  const names = [instance, from?.image].flatMap((record) => (record ? layersOf(record) : []))
-  return [...new Set(names)]
+  const mounted = instance ? (storage?.layersOf(instance) ?? []) : []
+  return [...new Set([...mounted, ...(from ? layersIn(engine, from) : [])])]
 }
 
-/** A process that was killed may have left a snapshot without its flush, which counts the files. */
-async function countFiles({ store, flushes }: Engine): Promise<void> {
+/** Flushes snapshots that a killed process did not flush, because a flush counts the files. */
+async function countFiles({ backend, store, flushes }: Engine): Promise<void> {
   const uncounted = store.snapshots
     .list()
     .filter(({ status, sizes }) => status === 'ready' && sizes.filesBytes === null)
-  // One that cannot be flushed stays uncounted, and usage says so.
+    .filter((snapshot) => backend(snapshot.backend).storage !== undefined)
+  // If that fails, the files stay uncounted, and usage says so; the flush has logged why.
   for (const snapshot of uncounted) await flushes.start(snapshot).catch(() => {})
 }
 
 async function environmentUsage(
   engine: Engine,
-  { id, name, status, backend, instance }: EnvironmentRecord,
+  { id, name, status, backend, instance, head }: EnvironmentRecord,
 ): Promise<EnvironmentUsage> {
   const lives = status === 'running' || status === 'paused'
   if (!lives || instance === null) return { id, name, status, diskBytes: null, memoryBytes: null }
-  const { diskBytes, memory } = await engine.backend(backend).stats(id, instance)
+  const { diskBytes, memory } = await engine.backend(backend).stats({ id, instance }, head)
   return { id, name, status, diskBytes, memoryBytes: memory.privateBytes }
 }

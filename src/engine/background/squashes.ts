@@ -4,13 +4,13 @@ import type { SnapshotRecord } from '../../model/snapshot.ts'
 import type { Engine } from '../engine.ts'
 import { rewriteLayers, squashLease } from './compact.ts'
 
-/** Long chains of layers made shorter, after the call that made them longer has returned. */
+/** Shortens long chains of layers after the call that made them longer has returned. */
 export interface Squashes {
-  /** Begins if it is due; what is left undone is due again after the next snapshot. */
+  /** Begins if it is due. If it does not finish, it is due again after the next snapshot. */
   start(snapshot: SnapshotRecord): void
-  /** Gives up what is under way. */
+  /** Aborts a squash that is running. */
   stop(): Promise<void>
-  /** Waits long only where a chain has become too long to be left to the next process. */
+  /** Waits for long only if a chain has become too long to leave to the next process. */
   close(): Promise<void>
 }
 
@@ -20,7 +20,7 @@ interface Running {
   readonly abort: AbortController
 }
 
-/** What a command may take longer, every sixteenth snapshot: small layers are merged by then. */
+/** How much longer a command may take, every sixteenth snapshot: enough to squash small layers. */
 const mostWaitMs = 200
 
 export function squashes(engine: () => Engine): Squashes {
@@ -31,12 +31,15 @@ export function squashes(engine: () => Engine): Squashes {
   }
   return {
     start: (snapshot) => {
-      const due = engine().backend(snapshot.backend).squashDue(snapshot)
+      const due = engine().backend(snapshot.backend).storage?.squashDue(snapshot) ?? 'no'
       if (due === 'no' || running !== null) return
       const abort = new AbortController()
-      // A failure leaves everything as it was: the layers are more than they need be, and right.
+      // A failure changes nothing: there are more layers than necessary, but they are right.
       const work = squash(engine(), snapshot.id, abort.signal)
-        .catch(() => {})
+        .catch((err) => {
+          if (abort.signal.aborted) return
+          engine().log.warn({ err, snapshot: snapshot.id }, 'squashing failed')
+        })
         .finally(() => {
           running = null
         })
@@ -55,5 +58,5 @@ export function squashes(engine: () => Engine): Squashes {
 async function squash(engine: Engine, id: SnapshotId, signal: AbortSignal): Promise<void> {
   using held = engine.store.leases.tryAcquire(squashLease, 'squashing layers')
   if (!held) return
-  await rewriteLayers(engine, id, (backend, snapshot) => backend.squash(snapshot, signal))
+  await rewriteLayers(engine, id, (storage, snapshot) => storage.squash(snapshot, signal))
 }

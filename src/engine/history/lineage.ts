@@ -5,20 +5,20 @@ interface Descended {
   readonly parent: SnapshotId | null
 }
 
-/** Who builds on whom. */
+/** Which snapshot builds on which. */
 export interface Lineage<T extends Descended> {
   get(id: SnapshotId): T | undefined
   readonly roots: readonly T[]
   childrenOf(id: SnapshotId): readonly T[]
   /** Nearest first, without itself. */
   ancestorsOf(id: SnapshotId): T[]
-  /** Every one after those that build on it, without itself: the order in which they can go. */
+  /** Without itself, each after those that build on it: the order in which they can be removed. */
   descendantsOf(id: SnapshotId): T[]
-  /** All of them, every one after those that build on it. */
+  /** All of them, each after those that build on it. */
   leavesFirst(): T[]
 }
 
-/** Siblings keep the order they are given in. A parent that is not among them makes a root. */
+/** Siblings keep their order. A snapshot whose parent is not in the list is a root. */
 export function lineageOf<T extends Descended>(snapshots: readonly T[]): Lineage<T> {
   const byId = new Map(snapshots.map((snapshot) => [snapshot.id, snapshot]))
   const children = new Map<SnapshotId, T[]>()
@@ -29,7 +29,7 @@ export function lineageOf<T extends Descended>(snapshots: readonly T[]): Lineage
     else children.set(parent, [...(children.get(parent) ?? []), snapshot])
   }
   const childrenOf = (id: SnapshotId): readonly T[] => children.get(id) ?? []
-  // A list and not a recursion: chains are as long as their owner likes.
+  // A list instead of recursion, because chains can have any length.
   const descendantsOf = (id: SnapshotId): T[] => {
     const found = [...childrenOf(id)]
     for (const snapshot of found) found.push(...childrenOf(snapshot.id))

@@ -1,14 +1,12 @@
+import type { Input } from '../../api/contract/contract.ts'
 import { ConflictError } from '../../model/errors.ts'
 import type { EnvironmentId, SnapshotId } from '../../model/ids.ts'
 import { lineageOf } from './lineage.ts'
 import type { History, PlannedSnapshot } from './retention.ts'
 
-export interface RemovalOptions {
-  /** removes what builds on it, too */
-  readonly cascade?: boolean
-}
+export type RemovalOptions = Omit<Input<'snapshot.remove'>, 'references'>
 
-/** The order in which these snapshots can be removed; refused if something else needs one. */
+/** The order in which these snapshots can be removed. Throws if something else needs one. */
 export function planRemoval(
   history: History,
   wanted: readonly SnapshotId[],
@@ -32,7 +30,7 @@ interface User {
   readonly name: string | null
 }
 
-/** Those that would lose something, and are not to go themselves. */
+/** Everything that needs one of these snapshots and is not being removed itself. */
 function usersOf(
   { environments, snapshots, inUse }: History,
   going: ReadonlySet<SnapshotId>,
@@ -57,25 +55,25 @@ function stillNeeded(
   { snapshots }: History,
   wanted: readonly SnapshotId[],
   users: readonly User[],
-  { cascade = false }: RemovalOptions,
+  options: RemovalOptions,
 ): ConflictError {
   const names = snapshots.filter(({ id }) => wanted.includes(id)).map(({ id, name }) => name ?? id)
   const what = names.length === 1 ? `snapshot ${names[0]} is` : `snapshots ${names.join(', ')} are`
   const by = users.map(({ kind, id, name }) =>
-    kind === 'operation' ? `what is being done with ${name ?? id}` : `${kind} ${name ?? id}`,
+    kind === 'operation' ? `an operation on ${name ?? id}` : `${kind} ${name ?? id}`,
   )
   return new ConflictError(`${what} still needed by ${by.join(', ')}`, {
-    remedy: remedyOf(users, cascade),
+    remedy: remedyOf(users, options),
     detail: { snapshots: wanted, users },
   })
 }
 
-function remedyOf(users: readonly User[], cascade: boolean): string {
+function remedyOf(users: readonly User[], { cascade = false }: RemovalOptions): string {
   const environments = users.filter(({ kind }) => kind === 'environment')
   if (environments.length > 0) {
     const names = environments.map(({ id, name }) => name ?? id).join(' ')
-    return `first remove those environments with \`forkpoint rm ${names}\`, or restore them elsewhere`
+    return `remove those environments first with \`forkpoint rm ${names}\`, or restore another snapshot in them`
   }
-  if (users.some(({ kind }) => kind === 'operation')) return 'try again when that is done'
-  return cascade ? 'try again' : 'add --cascade to remove those snapshots, too'
+  if (users.some(({ kind }) => kind === 'operation')) return 'try again when that operation is done'
+  return cascade ? 'try again' : 'add --cascade to remove those snapshots too'
 }

@@ -1,47 +1,30 @@
+import type { Input } from '../../api/contract/contract.ts'
+import type { KeepReason, PrunePlan } from '../../api/contract/data/snapshot.ts'
 import type { EnvironmentRecord } from '../../model/environment.ts'
-import type { EnvironmentId, SnapshotId } from '../../model/ids.ts'
+import type { SnapshotId } from '../../model/ids.ts'
 import type { SnapshotRecord } from '../../model/snapshot.ts'
 import { type Lineage, lineageOf } from './lineage.ts'
 
-/** The rules of `prune`. What none of them keeps, and nothing needs, is removed. */
-export interface RetentionRules {
-  /** keeps so many of each environment's snapshots, the newest ones */
-  readonly keepLast?: number
-  /** keeps those that have a name */
-  readonly keepNamed?: boolean
-  /** keeps those that are younger than this */
-  readonly olderThanMs?: number
-}
-
-/** Why a snapshot stays. `base` is of what builds on it and stays itself. */
-export type KeepReason =
-  | { readonly kind: 'head'; readonly environment: EnvironmentId }
-  | { readonly kind: 'in-use' | 'writing' | 'named' | 'recent' | 'young' }
-  | { readonly kind: 'base'; readonly snapshot: SnapshotId }
-
-export interface PrunePlan {
-  /** every one before what it builds on */
-  readonly remove: readonly SnapshotId[]
-  readonly kept: readonly { readonly id: SnapshotId; readonly reason: KeepReason }[]
-}
+/** The rules of `prune`. It removes what no rule keeps and nothing needs. */
+export type RetentionRules = Omit<Input<'snapshot.prune'>, 'dryRun'>
 
 export type PlannedSnapshot = Pick<
   SnapshotRecord,
   'id' | 'name' | 'parent' | 'environmentId' | 'status' | 'createdAt'
 >
 
-/** Everything that decides what may go, as it was at one moment. */
+/** Everything that decides what may be removed, at one moment. */
 export interface History {
   readonly snapshots: readonly PlannedSnapshot[]
   readonly environments: readonly Pick<EnvironmentRecord, 'id' | 'name' | 'head'>[]
-  /** snapshots that a restore or fork of this moment is reading */
+  /** snapshots that a restore or fork is reading now */
   readonly inUse: ReadonlySet<SnapshotId>
   readonly nowMs: number
 }
 
 /**
- * What `prune` removes. Layers stack, so whatever stays keeps all its ancestors: no environment and
- * no kept snapshot ever loses something that it is made of.
+ * Plans what `prune` removes. Layers stack, so whatever stays keeps all its ancestors: no environment
+ * and no kept snapshot ever loses a part of itself.
  */
 export function planPrune(history: History, rules: RetentionRules = {}): PrunePlan {
   const lineage = lineageOf(history.snapshots)
@@ -79,7 +62,7 @@ function ruleThatKeeps(
   nowMs: number,
 ): 'writing' | 'named' | 'recent' | 'young' | null {
   if (status === 'writing') return 'writing'
-  // Nothing can be made from a failed one, so no rule is for it.
+  // A failed snapshot is of no use, so no rule keeps it.
   if (status === 'failed') return null
   if (keepNamed === true && name !== null) return 'named'
   if (recent.has(id)) return 'recent'

@@ -1,27 +1,8 @@
+import type { EnvironmentNode, SnapshotNode, TreeNode } from '../../api/contract/data/store.ts'
 import type { EnvironmentRecord } from '../../model/environment.ts'
 import type { EnvironmentId, SnapshotId } from '../../model/ids.ts'
 import type { SnapshotRecord } from '../../model/snapshot.ts'
 import { type Lineage, lineageOf } from './lineage.ts'
-
-/** An environment, where it sits: it goes on from the snapshot above it. */
-export interface EnvironmentNode
-  extends Pick<EnvironmentRecord, 'id' | 'name' | 'status' | 'createdAt'> {
-  readonly kind: 'environment'
-}
-
-export interface SnapshotNode
-  extends Pick<
-    SnapshotRecord,
-    'id' | 'name' | 'status' | 'createdAt' | 'durable' | 'message' | 'captured' | 'environmentId'
-  > {
-  readonly kind: 'snapshot'
-  /** what it added: changed files and memory; null until its files were counted */
-  readonly ownBytes: number | null
-  /** the environments that go on from here, then the snapshots; each oldest first */
-  readonly children: readonly TreeNode[]
-}
-
-export type TreeNode = SnapshotNode | EnvironmentNode
 
 /** All snapshots and environments as one forest; an environment without a snapshot is a root. */
 export function buildTree(
@@ -37,18 +18,18 @@ export function buildTree(
   return [...roots, ...alone].sort((a, b) => a.createdAt - b.createdAt)
 }
 
-/** Forks of one call are of the same millisecond: `try-2` comes before `try-10`. */
+/** Forks of one call may have the same age; then `try-2` comes before `try-10`. */
 function byAgeAndName(a: EnvironmentRecord, b: EnvironmentRecord): number {
   const byName = (a.name ?? '').localeCompare(b.name ?? '', 'en', { numeric: true })
   return a.createdAt - b.createdAt || byName
 }
 
-/** The whole tree that this environment or snapshot is part of. */
+/** The whole tree that contains this environment or snapshot. */
 export function treeAround(roots: readonly TreeNode[], id: EnvironmentId | SnapshotId): TreeNode[] {
-  return roots.filter((root) => holds(root, id))
+  return roots.filter((root) => contains(root, id))
 }
 
-function holds(root: TreeNode, id: EnvironmentId | SnapshotId): boolean {
+function contains(root: TreeNode, id: EnvironmentId | SnapshotId): boolean {
   const nodes: TreeNode[] = [root]
   for (const node of nodes) {
     if (node.id === id) return true
@@ -59,7 +40,7 @@ function holds(root: TreeNode, id: EnvironmentId | SnapshotId): boolean {
 
 type Heads = ReadonlyMap<SnapshotId | null, readonly EnvironmentRecord[]>
 
-/** From the leaves up, so that no chain is too long for the stack. */
+/** Built from the leaves up, so that no chain is too long for the stack. */
 function nodeOf(
   root: SnapshotRecord,
   lineage: Lineage<SnapshotRecord>,
@@ -82,7 +63,14 @@ function snapshotNode(
   const below = lineage.childrenOf(id).flatMap((child) => made.get(child.id) ?? [])
   return {
     kind: 'snapshot',
-    ...{ id, name, status, createdAt, durable, message, captured, environmentId },
+    id,
+    name,
+    status,
+    createdAt,
+    durable,
+    message,
+    captured,
+    environmentId,
     ownBytes: ownBytesOf(snapshot),
     children: [...(heads.get(id) ?? []).map(environmentNode), ...below],
   }

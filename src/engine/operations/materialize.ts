@@ -4,7 +4,7 @@ import type { SnapshotRecord } from '../../model/snapshot.ts'
 import type { Engine } from '../engine.ts'
 import { identityOf } from './identity.ts'
 
-/** A new life of an environment, from a snapshot. */
+/** Makes a new life of an environment from a snapshot. */
 export function materialize(
   engine: Engine,
   record: EnvironmentRecord,
@@ -13,6 +13,12 @@ export function materialize(
 ): Promise<Instance> {
   const { id, limits, net } = record
   return engine.backend(record.backend).materialize({
-    ...{ id, limits, net, snapshot, identity: identityOf(record), replaces, role },
+    id,
+    limits,
+    net,
+    snapshot,
+    identity: identityOf(record),
+    replaces,
+    role,
   })
 }

@@ -1,37 +1,59 @@
 import type { EnvironmentRecord } from '../../model/environment.ts'
 import type { EnvironmentId } from '../../model/ids.ts'
+import type { Cause } from '../../model/policy.ts'
+import { requireFacet, requireOfLife } from '../capabilities.ts'
 import type { Engine } from '../engine.ts'
 import { liveRecord } from '../recovery/liveness.ts'
 import { hold } from '../recovery/recover.ts'
 
-export interface PauseOptions {
-  /** keeps only a snapshot, and gives back the memory */
-  readonly release?: boolean
-}
-
 /** Freezes every process of an environment. Pausing a paused one changes nothing. */
-export function pause(engine: Engine, id: EnvironmentId): Promise<EnvironmentRecord> {
-  return change(engine, id, 'pause', 'paused')
+export function pause(
+  engine: Engine,
+  id: EnvironmentId,
+  { cause }: CauseOptions = {},
+): Promise<EnvironmentRecord> {
+  const after = { status: 'paused', sleptAt: sleptNow(cause) } as const
+  return change(engine, id, { kind: 'pause', cause, after })
 }
 
-export function resume(engine: Engine, id: EnvironmentId): Promise<EnvironmentRecord> {
-  return change(engine, id, 'resume', 'running')
+export function resume(
+  engine: Engine,
+  id: EnvironmentId,
+  { cause }: CauseOptions = {},
+): Promise<EnvironmentRecord> {
+  return change(engine, id, { kind: 'resume', cause, after: { status: 'running', sleptAt: null } })
+}
+
+export interface CauseOptions {
+  /** absent: a caller asked for it */
+  readonly cause?: Cause | undefined
+}
+
+/** Since when it sleeps, if its own policy sent it to sleep. */
+export function sleptNow(cause: Cause | undefined): number | null {
+  return cause === 'idle' ? Date.now() : null
+}
+
+interface Change extends CauseOptions {
+  readonly kind: 'pause' | 'resume'
+  readonly after: Required<Pick<EnvironmentRecord, 'status' | 'sleptAt'>>
 }
 
 async function change(
   engine: Engine,
   id: EnvironmentId,
-  kind: 'pause' | 'resume',
-  status: 'paused' | 'running',
+  { kind, cause, after }: Change,
 ): Promise<EnvironmentRecord> {
   const { store } = engine
   await using lease = await hold(engine, id, kind)
-  const record = liveRecord(engine, id)
-  if (record.status === status) return record
+  const record = await liveRecord(engine, id)
+  if (record.status === after.status) return record
   const backend = engine.backend(record.backend)
-  const operation = store.journal.begin(kind, id)
+  requireOfLife(backend, record.instance, 'pause')
+  const pausing = requireFacet(backend, 'pausing')
+  const operation = store.journal.begin(kind, id, cause && { cause })
   try {
-    await backend[kind](id, record.instance)
+    await pausing[kind](record)
   } catch (error) {
     store.journal.fail(operation, error)
     throw error
@@ -39,6 +61,6 @@ async function change(
   return store.transaction(() => {
     lease.requireHeld()
     store.journal.finish(operation)
-    return store.environments.update(id, { status })
+    return store.environments.update(id, after)
   })
 }

@@ -1,48 +1,37 @@
+import type { Input } from '../../api/contract/contract.ts'
+import type { PrunePlan } from '../../api/contract/data/snapshot.ts'
 import { killPoint } from '../../linux/kill-points.ts'
-import { isSnapshotId, type SnapshotId } from '../../model/ids.ts'
+import type { SnapshotId } from '../../model/ids.ts'
 import type { Operation } from '../../store/journal.ts'
 import type { Store } from '../../store/open-store.ts'
 import type { Engine } from '../engine.ts'
 import { planRemoval, type RemovalOptions } from '../history/removal.ts'
-import {
-  type History,
-  type PrunePlan,
-  planPrune,
-  type RetentionRules,
-} from '../history/retention.ts'
-import { checked } from '../inputs/checked.ts'
-import { removalInput } from '../inputs/environment-inputs.ts'
-import { pruneInput } from '../inputs/store-inputs.ts'
+import { type History, planPrune } from '../history/retention.ts'
 import { discardSpares } from '../spares/discard.ts'
-import { releaseIfUnused } from './remove.ts'
+import { freeIfUnused } from './remove.ts'
 
-export interface PruneOptions extends RetentionRules {
-  /** only says what would be removed */
-  readonly dryRun?: boolean
-}
+export type PruneOptions = Input<'snapshot.prune'>
 
-/** Removes every snapshot that no rule keeps and nothing needs; says what went and why others stay. */
-export async function prune(engine: Engine, given: PruneOptions = {}): Promise<PrunePlan> {
-  const options = checked('prune', pruneInput, given)
+/** Removes every snapshot that no rule keeps and nothing needs; reports what it removed and why others stay. */
+export async function prune(engine: Engine, options: PruneOptions = {}): Promise<PrunePlan> {
   const plan = () => planPrune(historyOf(engine.store), options)
   if (options.dryRun === true) return plan()
   return await removePlanned(engine, plan, ({ remove }) => remove)
 }
 
-/** Removes these snapshots; with `cascade` also those that build on them. */
+/** Removes these snapshots; with `cascade`, also those that build on them. */
 export async function removeSnapshots(
   engine: Engine,
   ids: readonly SnapshotId[],
-  given: RemovalOptions = {},
+  options: RemovalOptions = {},
 ): Promise<readonly SnapshotId[]> {
-  const options = checked('removeSnapshots', removalInput, given)
   const plan = () => planRemoval(historyOf(engine.store), ids, options)
   return await removePlanned(engine, plan, (remove) => remove)
 }
 
 /**
- * Planned and marked in one transaction: nobody can begin to use a snapshot between the two, and from
- * then on nobody can restore one that is half gone.
+ * Plans and marks the snapshots in one transaction, so that nobody can begin to use one in between, or
+ * later restore one that is half removed.
  */
 async function removePlanned<Plan>(
   engine: Engine,
@@ -60,14 +49,14 @@ async function removePlanned<Plan>(
     return { planned, remove, operation }
   })
   if (operation === null) {
-    // An earlier one may have removed the last snapshot and not been able to give back the volume.
-    await releaseIfUnused(engine)
+    // An earlier prune may have removed the last snapshot but failed to free the volume.
+    await freeIfUnused(engine)
     return planned
   }
   killPoint('prune:recorded')
   try {
     for (const id of remove) await removeOne(engine, id)
-    await releaseIfUnused(engine)
+    await freeIfUnused(engine)
   } catch (error) {
     store.journal.fail(operation, error)
     throw error
@@ -76,10 +65,9 @@ async function removePlanned<Plan>(
   return planned
 }
 
-/** After a crash: what was marked can never be used again, so the rest of it goes, too. */
+/** After a crash: marked snapshots can never be used again, so the rest of them is removed too. */
 export async function completePrune(engine: Engine, operation: Operation): Promise<void> {
-  const { remove } = operation.payload
-  const ids = Array.isArray(remove) ? remove.filter(isSnapshotId) : []
+  const { remove: ids = [] } = operation.payload
   await engine.exclusively('snapshots', 'recovering prune', async () => {
     for (const id of ids) await removeOne(engine, id)
   })
@@ -97,11 +85,11 @@ async function removeOne(engine: Engine, id: SnapshotId): Promise<void> {
 }
 
 function historyOf(store: Store): History {
-  const reading = store.journal.open().map(({ payload }) => payload.from)
+  const reading = store.journal.open().flatMap(({ payload }) => payload.from ?? [])
   return {
     snapshots: store.snapshots.list(),
     environments: store.environments.list(),
-    inUse: new Set(reading.filter(isSnapshotId)),
+    inUse: new Set(reading),
     nowMs: Date.now(),
   }
 }

@@ -1,37 +1,49 @@
 import { killPoint } from '../../linux/kill-points.ts'
 import type { EnvironmentId } from '../../model/ids.ts'
+import { patience } from '../../model/values/patience.ts'
 import type { Engine } from '../engine.ts'
+import { secureLastCopy } from '../proofs/last-copy.ts'
 import { recoverEnvironment } from '../recovery/recover.ts'
+import { unlessUnreachable } from '../recovery/unreachable.ts'
 import { discardSpares } from '../spares/discard.ts'
+import type { CauseOptions } from './pause.ts'
+import type { EndOptions } from './restore.ts'
 
-/** For an operation that is under way to end; one that takes longer may be stuck, and loses its lease. */
-const patienceMs = 30_000
+/** How long to wait for a running operation; after that it may be stuck, and loses its lease. */
+const longestSeconds = 30
 
 /**
- * Ends an environment and removes all it had, whatever else is being done with it. Safe to repeat: a
- * killed removal is completed.
+ * Ends an environment and removes everything it had, even while another operation works on it. Safe to
+ * repeat: it completes a removal that was killed.
  */
-export async function remove(engine: Engine, id: EnvironmentId): Promise<void> {
+export async function remove(
+  engine: Engine,
+  id: EnvironmentId,
+  { force = false, cause }: EndOptions & CauseOptions = {},
+): Promise<void> {
   const { store } = engine
-  await using lease = await store.leases.seize(`env:${id}`, 'remove', { timeoutMs: patienceMs })
-  // What cannot be put right can still be removed; the next process finds what that leaves. What was
-  // taken from one that lives, that one drops when it finds out.
+  await using lease = await store.leases.seize(`env:${id}`, 'remove', {
+    timeoutMs: patience(longestSeconds),
+  })
+  // An environment that cannot be recovered can still be removed; the next process finds the rest. If
+  // we seized the lease from a live process, that process cleans up when it notices.
   if (lease.loser === null) await recoverEnvironment(engine, id)
   const record = store.environments.get(id)
-  if (!record) return await releaseIfUnused(engine)
+  if (!record) return await freeIfUnused(engine)
+  if (!force) await secureLastCopy(engine, record)
   const operation = store.transaction(() => {
     store.environments.update(id, { status: 'removing' })
-    return store.journal.begin('remove', id)
+    return store.journal.begin('remove', id, cause && { cause })
   })
   killPoint('remove:recorded')
-  await engine.connections.close(id)
+  engine.transports.cut(id)
   try {
     await discardSpares(engine, { environmentId: id })
     await engine.backend(record.backend).destroy(id)
     store.environments.remove(id)
     killPoint('remove:forgotten')
-    await releaseIfUnused(engine)
-    killPoint('remove:released')
+    await freeIfUnused(engine)
+    killPoint('remove:freed')
   } catch (error) {
     store.journal.fail(operation, error)
     throw error
@@ -39,18 +51,17 @@ export async function remove(engine: Engine, id: EnvironmentId): Promise<void> {
   store.journal.finish(operation)
 }
 
-/** The last one out gives back what all environments share: NAT rules, and the volume if it is empty. */
-export async function releaseIfUnused(engine: Engine): Promise<void> {
+/** Frees what all environments of a backend share, once the last one is gone. */
+export async function freeIfUnused(engine: Engine): Promise<void> {
   const { environments, snapshots } = engine.store
-  const unused = () => !environments.any()
-  if (!unused()) return
-  // What is still on its way to the disk keeps the volume busy.
+  const left = () => {
+    if (environments.any()) return 'environments'
+    return snapshots.any() ? 'snapshots' : 'nothing'
+  }
+  if (left() === 'environments') return
+  // A flush in progress keeps what they share busy.
   await Promise.all([discardSpares(engine), engine.flushes.all()])
-  await engine.exclusively('volume', 'giving back the volume', async () => {
-    // A create writes its record before it asks for the volume; cells of `doctor` have no record.
-    for (const { remnants, release } of engine.backends()) {
-      if (!unused() || (await remnants()).length > 0) continue
-      await release(snapshots.any() ? 'snapshots' : 'nothing')
-    }
-  })
+  for (const { machine } of engine.backends()) {
+    await unlessUnreachable(engine, undefined, async () => await machine?.freeUnused(left))
+  }
 }

@@ -1,11 +1,11 @@
 import type { EnvironmentRecord } from '../../model/environment.ts'
 import type { EnvironmentId } from '../../model/ids.ts'
-import { parseName } from '../../model/names.ts'
+import { parseName } from '../../model/values/names.ts'
 import type { Engine } from '../engine.ts'
 import { hold } from '../recovery/recover.ts'
 import { identityOf } from './identity.ts'
 
-/** Gives an environment another name; its hostname stays, programs inside may rely on it. */
+/** Gives an environment another name. It keeps its hostname, because programs inside may rely on it. */
 export async function rename(
   engine: Engine,
   id: EnvironmentId,
@@ -17,8 +17,9 @@ export async function rename(
   const before = environments.resolve(id).name
   const record = environments.update(id, { name: next })
   try {
-    if (record.instance) {
-      await engine.backend(record.backend).identify(id, record.instance, identityOf(record))
+    const { instance } = record
+    if (instance) {
+      await engine.backend(record.backend).identify({ id, instance }, identityOf(record))
     }
   } catch (error) {
     environments.update(id, { name: before })

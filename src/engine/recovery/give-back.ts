@@ -1,28 +1,30 @@
 import type { SnapshotId } from '../../model/ids.ts'
 import type { Lease } from '../../store/leases.ts'
+import { requireFacet } from '../capabilities.ts'
 import type { Engine } from '../engine.ts'
 import { retire } from '../spares/discard.ts'
 import type { LiveRecord } from './liveness.ts'
 
-/** Gives an environment back what a snapshot took that will not be; it is as its record says then. */
+/** Gives an environment back what an unfinished snapshot took; afterwards it is as its record says. */
 export async function giveBack(
   engine: Engine,
   record: LiveRecord,
   draft: SnapshotId,
 ): Promise<void> {
-  const { id, instance } = record
   const backend = engine.backend(record.backend)
-  // A life that cannot be ended must not keep the one that goes on frozen.
-  const [retired] = await Promise.allSettled([retire(engine, record, instance)])
-  await backend.uncapture(id, instance, draft)
-  if (record.status === 'paused' && backend.isAlive(instance)) await backend.pause(id, instance)
+  // Even if another life cannot be ended, the one that continues must not stay frozen.
+  const [retired] = await Promise.allSettled([retire(engine, record, record.instance)])
+  await backend.abandon(record, draft)
+  if (record.status === 'paused' && (await backend.alive([record])).has(record.id)) {
+    await requireFacet(backend, 'pausing').pause(record)
+  }
   if (retired.status === 'rejected') throw retired.reason
   engine.store.snapshots.remove(draft)
 }
 
 /**
- * After a failure. Whoever seized the environment meanwhile is removing it, and ends its processes;
- * what was made since then is removed here.
+ * Gives back after a failure. If somebody seized the environment meanwhile, they are removing it and
+ * end its processes; what was made since then is removed here.
  */
 export async function giveBackUnlessSeized(
   engine: Engine,
@@ -32,16 +34,16 @@ export async function giveBackUnlessSeized(
 ): Promise<void> {
   if (lease.isHeld()) return await giveBack(engine, record, draft)
   await removeAfterSeizure(engine, record)
-  await engine.backend(record.backend).discard(draft)
+  await engine.backend(record.backend).abandon(null, draft)
   engine.store.snapshots.remove(draft)
 }
 
-/** If it is still being removed, the next process finds what that leaves. */
+/** Does nothing while the removal is still running; the next process then finds the rest. */
 export async function removeAfterSeizure(
   engine: Engine,
   { id, backend }: Pick<LiveRecord, 'id' | 'backend'>,
 ): Promise<void> {
-  using lease = engine.store.leases.tryAcquire(`env:${id}`, 'removing what was left over')
+  using lease = engine.store.leases.tryAcquire(`env:${id}`, 'removing leftovers')
   if (!lease || engine.store.environments.get(id)) return
   await engine.backend(backend).destroy(id)
 }

@@ -1,48 +1,71 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { EnvironmentRecord, Instance } from '../../model/environment.ts'
-import { ConflictError } from '../../model/errors.ts'
 import type { EnvironmentId } from '../../model/ids.ts'
+import { notRunning } from '../../model/not-running.ts'
 import type { Engine } from '../engine.ts'
-
-/** Notes which environments have died since somebody looked. */
-export function markDead(engine: Engine): void {
-  const alive = engine.store.environments.list({ status: ['running', 'paused'] })
-  for (const seen of alive) noteDeath(engine, seen)
-}
-
-/** By id, name or unique beginning of an id; if it has died, that is noted. */
-export function currentRecord(engine: Engine, reference: string): EnvironmentRecord {
-  const seen = engine.store.environments.resolve(reference)
-  return noteDeath(engine, seen) ?? seen
-}
-
-function noteDeath(engine: Engine, seen: EnvironmentRecord): EnvironmentRecord | undefined {
-  if (!hasDied(engine, seen)) return undefined
-  const { environments, transaction } = engine.store
-  // Another process may have changed or removed it meanwhile.
-  return transaction(() => {
-    const record = environments.get(seen.id)
-    if (!record || !hasDied(engine, record)) return record
-    return environments.update(record.id, { status: 'dead' })
-  })
-}
+import { unlessUnreachable } from './unreachable.ts'
 
 export type LiveRecord = EnvironmentRecord & { readonly instance: Instance }
 
-/** The record of an environment that exists and whose processes do. */
-export function liveRecord(engine: Engine, id: EnvironmentId): LiveRecord {
-  const record = engine.store.environments.resolve(id)
-  const status = hasDied(engine, record) ? 'dead' : record.status
-  const { instance } = record
-  if (instance && (status === 'running' || status === 'paused')) return { ...record, instance }
-  const name = record.name ?? id
-  const revivable = status === 'released' || (status === 'dead' && record.head !== null)
-  const removable = status === 'dead' ? `remove it with \`forkpoint rm ${name}\`` : 'try again'
-  throw new ConflictError(`environment ${name} is ${status}`, {
-    remedy: revivable ? `bring it back with \`forkpoint resume ${name}\`` : removable,
-  })
+/** Marks the environments that have died since the last check. */
+export async function markDead(engine: Engine): Promise<void> {
+  const { environments } = engine.store
+  await markDeaths(engine, environments.list({ status: ['running', 'paused'] }))
 }
 
-function hasDied(engine: Engine, { backend, instance, status }: EnvironmentRecord): boolean {
-  if (status !== 'running' && status !== 'paused') return false
-  return instance === null || !engine.backend(backend).isAlive(instance)
+/** By id, name or unique prefix of an id. Marks it if it has died. */
+export async function currentRecord(engine: Engine, reference: string): Promise<EnvironmentRecord> {
+  const seen = engine.store.environments.resolve(reference)
+  const [died] = await markDeaths(engine, [seen])
+  return died ?? seen
+}
+
+/** Marks those that have died, and returns their current records. */
+async function markDeaths(
+  engine: Engine,
+  seen: readonly EnvironmentRecord[],
+): Promise<EnvironmentRecord[]> {
+  const died = await findDead(engine, seen)
+  if (died.length === 0) return []
+  const { environments, transaction } = engine.store
+  return transaction(() =>
+    died.flatMap((before) => {
+      const record = environments.get(before.id)
+      // Another process may have changed or removed it meanwhile.
+      if (!record || !isDeepStrictEqual(record.instance, before.instance)) return record ?? []
+      return isRecordedAlive(record) ? environments.update(record.id, { status: 'dead' }) : record
+    }),
+  )
+}
+
+/** Asks each backend once, however many environments it has. */
+async function findDead(
+  engine: Engine,
+  records: readonly EnvironmentRecord[],
+): Promise<EnvironmentRecord[]> {
+  const suspects = records.filter(isRecordedAlive)
+  const byBackend = Map.groupBy(suspects.filter(hasInstance), ({ backend }) => backend)
+  const alive = new Set<EnvironmentId>()
+  for (const [name, refs] of byBackend) {
+    const all = new Set(refs.map(({ id }) => id))
+    const found = await unlessUnreachable(engine, all, () => engine.backend(name).alive(refs))
+    for (const id of found) alive.add(id)
+  }
+  return suspects.filter(({ id }) => !alive.has(id))
+}
+
+/** The record of an environment whose processes are alive; throws for any other. */
+export async function liveRecord(engine: Engine, id: EnvironmentId): Promise<LiveRecord> {
+  const record = engine.store.environments.resolve(id)
+  const [died] = await findDead(engine, [record])
+  if (died === undefined && isRecordedAlive(record) && hasInstance(record)) return record
+  throw notRunning({ ...record, status: died === undefined ? record.status : 'dead' })
+}
+
+function isRecordedAlive({ status }: EnvironmentRecord): boolean {
+  return status === 'running' || status === 'paused'
+}
+
+function hasInstance(record: EnvironmentRecord): record is LiveRecord {
+  return record.instance !== null
 }

@@ -3,42 +3,47 @@ import { BackendError } from '../../model/errors.ts'
 import type { Operation } from '../../store/journal.ts'
 import { discardUnrecorded, squashLease } from '../background/compact.ts'
 import { resumeFlushes } from '../background/durability.ts'
-import { recoverApply } from '../copying/apply/recover.ts'
 import type { Engine } from '../engine.ts'
 import { completePrune } from '../operations/prune.ts'
-import { releaseIfUnused } from '../operations/remove.ts'
+import { freeIfUnused } from '../operations/remove.ts'
 import { discardAbandoned } from '../spares/discard.ts'
+import { handOverApply, type UnrecoveredApply, undoApplies } from './applies.ts'
 import { markDead } from './liveness.ts'
 import { recoverEnvironment, type Unrecovered, warn } from './recover.ts'
+import { unlessUnreachable } from './unreachable.ts'
 
 /**
- * Puts the store and the machine in agreement after a process was killed or the machine went down:
- * half-done operations are undone or completed, dead environments are marked, and what belongs to no
- * record is removed. Cheap when there is nothing to do, as every command begins with it. What cannot
- * be put right must not keep the command from working: it stays listed, to be removed again, and
- * `doctor` tells of it.
+ * Makes the store and the machine agree after a process was killed or the machine went down: undoes or
+ * completes half-done operations, marks dead environments, and removes what belongs to no record. It
+ * is cheap when nothing needs doing, because every command begins with it. What it cannot recover must
+ * not stop the command: it stays listed so that users can remove it, and `doctor` reports it.
  */
 export async function reconcile(engine: Engine): Promise<void> {
-  for (const backend of engine.backends()) {
-    if (engine.store.snapshots.any()) await backend.ready()
-    await tried(() => backend.harden())
+  for (const { machine } of engine.backends()) {
+    if (machine === undefined) continue
+    if (engine.store.snapshots.any()) await machine.ready()
+    await tried(engine, 'hardening running environments', () => machine.harden())
   }
-  await tried(() => discardAbandoned(engine))
+  await tried(engine, 'ending spares of killed processes', () => discardAbandoned(engine))
   const { recovered } = await recoverAbandoned(engine)
-  markDead(engine)
+  await markDead(engine)
   warnOfOutdated(engine)
   let removed = 0
-  await tried(async () => {
+  await tried(engine, 'removing leftovers without a record', async () => {
     removed = await removeOrphans(engine)
   })
   resumeFlushes(engine)
-  if (recovered + removed > 0) await tried(() => releaseIfUnused(engine))
+  if (recovered + removed > 0) {
+    await tried(engine, 'freeing what environments share', () => freeIfUnused(engine))
+  }
 }
 
-/** Says how many operations were put right, and which could not be. */
-export async function recoverAbandoned(
-  engine: Engine,
-): Promise<{ readonly recovered: number; readonly left: readonly Unrecovered[] }> {
+/** Recovers what killed processes left; reports how many operations, and which it could not recover. */
+export async function recoverAbandoned(engine: Engine): Promise<{
+  readonly recovered: number
+  readonly left: readonly Unrecovered[]
+  readonly applies: readonly UnrecoveredApply[]
+}> {
   const left: Unrecovered[] = []
   let recovered = 0
   for (const operation of engine.store.journal.abandoned()) {
@@ -51,10 +56,11 @@ export async function recoverAbandoned(
       warn(engine, operation, error as Error)
     }
   }
-  return { recovered, left }
+  const applies = await undoApplies(engine)
+  return { recovered: recovered + applies.recovered, left, applies: applies.left }
 }
 
-/** What could not be put right; null if another process has what it is about, and sees to it. */
+/** What could not be recovered; null if another process holds it, and recovers it itself. */
 async function recover(
   engine: Engine,
   operation: Operation,
@@ -65,29 +71,30 @@ async function recover(
     using lease = leases.tryAcquire(`env:${id}`, `recovering ${kind}`)
     return lease ? await recoverEnvironment(engine, id) : null
   }
-  if (kind === 'apply') return (await recoverApply(engine.store, operation)) ? [] : null
   using squashing = kind === 'squash' ? leases.tryAcquire(squashLease, 'recovering squash') : null
   if (squashing === undefined || journal.claim(operation) === undefined) return null
   try {
     if (kind === 'prune') await completePrune(engine, operation)
     if (kind === 'squash') await discardUnrecorded(engine, operation)
+    if (kind === 'apply') await handOverApply(engine, operation)
     journal.rolledBack(operation)
     return []
   } catch (error) {
-    // What is left stays listed, or is in nobody's way.
+    // The rest stays listed, or bothers nobody.
     journal.fail(operation, error)
     throw error
   }
 }
 
-/** It runs with the filter of system calls and the ids that an earlier version gave it. */
+/** An environment started by an earlier version keeps that version's system call filter and ids. */
 function warnOfOutdated(engine: Engine): void {
   for (const { id, name, backend, instance } of engine.store.environments.list()) {
-    if (instance === null || !engine.backend(backend).isOutdated(instance)) continue
+    if (instance === null) continue
+    if (!engine.backend(backend).machine?.isOutdated({ id, instance })) continue
     const subject = name ?? id
     const warning = new BackendError(
-      `${subject} runs since an earlier version, behind fewer walls than a new environment`,
-      { remedy: `\`forkpoint snapshot ${subject}\` gives it those of this version` },
+      `${subject} was started by an earlier version, and is less isolated than a new environment`,
+      { remedy: `run \`forkpoint snapshot ${subject}\`, which moves it to this version` },
     )
     engine.warnings.add(`outdated:${id}`, warning)
   }
@@ -96,8 +103,8 @@ function warnOfOutdated(engine: Engine): void {
 async function removeOrphans(engine: Engine): Promise<number> {
   let count = 0
   for (const backend of engine.backends()) {
-    // What is there is listed before the records are read: a record is always written first.
-    for (const remnant of await backend.remnants()) {
+    // Lists remnants before it reads records, because a record is always written first.
+    for (const remnant of await unlessUnreachable(engine, [], () => backend.remnants())) {
       if (!isKnown(engine, remnant) && (await removeOrphan(engine, backend, remnant))) count += 1
     }
   }
@@ -107,31 +114,32 @@ async function removeOrphans(engine: Engine): Promise<number> {
 function isKnown({ store }: Engine, remnant: Remnant): boolean {
   const record = store.environments.get(remnant.id)
   const spares = store.spares.list({ environmentId: remnant.id })
-  // Which life a spare will be that is still being made, only its maker knows.
+  // Only the process that is making a spare knows which life it will be.
   return [record?.instance ?? undefined, ...spares.map(({ instance }) => instance)].some(
     (instance) => instance === null || (instance && remnant.isPartOf(instance)),
   )
 }
 
 /**
- * Not while somebody has its lease, as `doctor` has those of its cells, which have no record. Who had
- * it until now may have made it known.
+ * Leaves it alone while somebody holds its lease: `doctor` holds those of its test cells, which have no
+ * record. Checks again under the lease, because its last holder may have written a record.
  */
 async function removeOrphan(engine: Engine, backend: Backend, remnant: Remnant): Promise<boolean> {
   const { environments, leases } = engine.store
-  using lease = leases.tryAcquire(`env:${remnant.id}`, 'removing what was left over')
+  using lease = leases.tryAcquire(`env:${remnant.id}`, 'removing leftovers')
   if (!lease || isKnown(engine, remnant)) return false
-  return await tried(() =>
+  return await tried(engine, `removing what is left of ${remnant.id}`, () =>
     environments.get(remnant.id) ? remnant.end() : backend.destroy(remnant.id),
   )
 }
 
-/** Whether it succeeded. A failure is met again, and then told, by whoever needs it to succeed. */
-async function tried(work: () => Promise<void>): Promise<boolean> {
+/** Whether it succeeded. Whoever depends on it will run into the same failure and report it. */
+async function tried(engine: Engine, doing: string, work: () => Promise<void>): Promise<boolean> {
   try {
     await work()
     return true
-  } catch {
+  } catch (err) {
+    engine.log.warn({ err }, `${doing} failed`)
     return false
   }
 }

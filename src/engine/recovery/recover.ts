@@ -1,6 +1,6 @@
 import type { EnvironmentRecord } from '../../model/environment.ts'
 import { BackendError } from '../../model/errors.ts'
-import { type EnvironmentId, isSnapshotId } from '../../model/ids.ts'
+import type { EnvironmentId } from '../../model/ids.ts'
 import type { Operation } from '../../store/journal.ts'
 import type { AcquireOptions, Lease } from '../../store/leases.ts'
 import type { Engine } from '../engine.ts'
@@ -8,9 +8,9 @@ import { retire } from '../spares/discard.ts'
 import { giveBack } from './give-back.ts'
 
 /**
- * An environment for this caller alone, as its record says: what a process that was killed left
- * half-done is put right first, however long this one has been running. What cannot be put right is
- * told as a warning and tried again by the next: it must not lock anybody out of what runs.
+ * Holds an environment for this caller alone, in the state that its record says: first recovers what a
+ * killed process left half-done, even if that happened after we started. What it cannot recover becomes
+ * a warning, and the next caller tries again: it must not lock anybody out of a running environment.
  */
 export async function hold(
   engine: Engine,
@@ -21,32 +21,34 @@ export async function hold(
   const lease = await engine.store.leases.acquire(`env:${id}`, what, options)
   try {
     const [failure] = await recoverEnvironment(engine, id)
-    // Its files are not all back: it must not run, and nobody can use it.
+    // Some of its files are missing: it must not run, and nobody can use it.
     if (failure && (await isStuck(engine, id))) throw failure.error
     return lease
   } catch (error) {
-    lease.release()
+    lease.giveUp()
     throw error
   }
 }
 
-/** Whether what should run is frozen. */
+/** Whether an environment that should run is frozen. */
 async function isStuck(engine: Engine, id: EnvironmentId): Promise<boolean> {
   const record = engine.store.environments.get(id)
   if (!record?.instance || record.status !== 'running') return false
-  return (await engine.backend(record.backend).inspect(id, record.instance)) === 'paused'
+  return (
+    (await engine.backend(record.backend).inspect({ id, instance: record.instance })) === 'paused'
+  )
 }
 
-/** An operation that could not be put right. */
+/** An operation that could not be recovered. */
 export interface Unrecovered {
   readonly operation: Operation
   readonly error: Error
 }
 
 /**
- * Undoes or completes what was left half-done with one environment, and says what could not be. Only
- * for who has its lease: every operation begins and ends under it, so one that is open then is one
- * that nobody goes on with.
+ * Undoes or completes what was left half-done in one environment, and returns what could not be
+ * recovered. The caller must hold its lease: every operation begins and ends under it, so nobody is
+ * working on one that is open now.
  */
 export async function recoverEnvironment(
   engine: Engine,
@@ -56,10 +58,10 @@ export async function recoverEnvironment(
   const left: Unrecovered[] = []
   for (const operation of journal.open(id)) {
     try {
-      await putRight(engine, operation, id)
+      await recoverOperation(engine, operation, id)
       journal.rolledBack(operation)
     } catch (error) {
-      // What is only half given back stays open, and is tried again by whoever comes next.
+      // One that gave back only a part stays open, and the next caller tries again.
       if (removals.has(operation.kind)) journal.fail(operation, error)
       left.push({ operation, error: error as Error })
       warn(engine, operation, error as Error)
@@ -68,22 +70,27 @@ export async function recoverEnvironment(
   return left
 }
 
-/** Tells the user of an operation that could not be put right; the environment can still be used. */
+/** Warns the user about an operation that could not be recovered; the environment can still be used. */
 export function warn(engine: Engine, { id, kind, environmentId }: Operation, error: Error): void {
   const what = environmentId === null ? kind : `${kind} of ${environmentId}`
-  const giveUp = environmentId === null ? '' : `; \`forkpoint rm ${environmentId}\` gives it up`
+  const giveUp = environmentId === null ? '' : `; to give up, run \`forkpoint rm ${environmentId}\``
   const warning = new BackendError(`an unfinished ${what} cannot be undone: ${error.message}`, {
     cause: error,
-    remedy: `every command tries again${giveUp}`,
+    remedy: `every command tries to undo it again${giveUp}`,
     detail: { operation: id },
   })
   engine.warnings.add(id, warning)
+  engine.log.warn({ operation: id, kind, environment: environmentId, err: error }, warning.message)
 }
 
-/** Put right by taking something away; what is left of that stays listed, and can be removed. */
-const removals = new Set(['create', 'fork', 'remove'])
+/** Recovered by removing something; if that fails, the environment stays listed and can be removed. */
+const removals = new Set(['create', 'attach', 'fork', 'remove'])
 
-async function putRight(engine: Engine, operation: Operation, id: EnvironmentId): Promise<void> {
+async function recoverOperation(
+  engine: Engine,
+  operation: Operation,
+  id: EnvironmentId,
+): Promise<void> {
   const { environments } = engine.store
   const record = environments.get(id)
   if (record === undefined) return await dropDraft(engine, operation, null)
@@ -93,41 +100,44 @@ async function putRight(engine: Engine, operation: Operation, id: EnvironmentId)
     environments.remove(id)
     return
   }
-  await each(
-    // What was committed is in the record; every other life of the environment is not.
+  await runAll(
+    // The record holds what was committed, so every other life ends.
     () => retire(engine, record, record.instance),
     () => dropDraft(engine, operation, record),
   )
   if (!record.instance || (record.status !== 'running' && record.status !== 'paused')) return
-  environments.update(id, { status: await backend.inspect(id, record.instance) })
+  const { instance } = record
+  environments.update(id, { status: await backend.inspect({ id, instance }) })
 }
 
-/** Every step, also after one has failed: what one cannot give back must not keep another frozen. */
-export async function each(...steps: readonly (() => Promise<void>)[]): Promise<void> {
+/** Runs every step, even after one has failed; then throws the first failure. */
+async function runAll(...steps: readonly (() => Promise<void>)[]): Promise<void> {
   const failures: unknown[] = []
   for (const step of steps) await step().catch((error) => failures.push(error))
   if (failures.length > 0) throw failures[0]
 }
 
-/** A snapshot that was not committed gives back what it took. */
+/** Gives back what a snapshot took that was not committed. */
 async function dropDraft(
   engine: Engine,
   { payload }: Operation,
   record: EnvironmentRecord | null,
 ): Promise<void> {
   const { snapshots } = engine.store
-  const draft = isSnapshotId(payload.snapshot) ? snapshots.get(payload.snapshot) : undefined
+  const draft = payload.snapshot === undefined ? undefined : snapshots.get(payload.snapshot)
   if (draft?.status !== 'writing') return
   const instance = record?.instance
   if (instance) return await giveBack(engine, { ...record, instance }, draft.id)
-  await engine.backend(draft.backend).discard(draft.id)
+  await engine.backend(draft.backend).abandon(null, draft.id)
   snapshots.remove(draft.id)
 }
 
-/** A create that was not finished never gave anything to anyone; a removal is completed. */
+const makings = new Set(['create', 'attach', 'fork'])
+
+/** Nobody has used an environment that was not finished, so it goes; a removal is completed. */
 function isUndoneByRemoval(kind: string, record: EnvironmentRecord): boolean {
   return (
-    ((kind === 'create' || kind === 'fork') && record.status === 'creating') ||
+    (makings.has(kind) && record.status === 'creating') ||
     (kind === 'remove' && record.status === 'removing')
   )
 }

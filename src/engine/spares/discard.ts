@@ -4,12 +4,13 @@ import type { EnvironmentRecord, Instance } from '../../model/environment.ts'
 import type { EnvironmentId } from '../../model/ids.ts'
 import type { OwnedSpare, SpareFilter } from '../../store/spares.ts'
 import type { Engine } from '../engine.ts'
+import { enoughFor } from './wants.ts'
 
-/** Longer than making one takes, also on a busy machine. */
-const longestMs = 30_000
-const lookEveryMs = 5
+/** Longer than it takes to make one, even on a busy machine. */
+const patienceMs = 30_000
+const pollMs = 5
 
-/** Ends prepared branches, whoever made them; resolves when they are gone. */
+/** Ends spares, whichever process made them; resolves when they are gone. */
 export async function discardSpares(engine: Engine, which: SpareFilter = {}): Promise<void> {
   for (const spare of engine.store.spares.list(which)) await discardSpare(engine, spare)
 }
@@ -18,26 +19,41 @@ export async function discardSpare(engine: Engine, spare: OwnedSpare): Promise<v
   const { spares } = engine.store
   const taken = spares.take({ id: spare.id })
   if (taken) return await endSpare(engine, taken)
-  spares.refuse(spare.id)
-  const deadline = Date.now() + longestMs
+  spares.cancel(spare.id)
+  const deadline = Date.now() + patienceMs
   while (spares.get(spare.id) !== undefined) {
     if (!isAlive(spare.owner) || Date.now() > deadline) return await forget(engine, spare)
-    await sleep(lookEveryMs)
+    await sleep(pollMs)
   }
 }
 
-/** Those of processes that were killed. */
+export interface GiveUp {
+  /** how much memory is needed for something that was asked for */
+  readonly bytes: number
+  /** those that are wanted for the same */
+  readonly keep?: SpareFilter | undefined
+}
+
+/** Ends spares that are ready, the oldest first, until enough memory is free; none if all are not enough. */
+export async function giveUpSpares(engine: Engine, { bytes, keep }: GiveUp): Promise<void> {
+  const { spares } = engine.store
+  const kept = new Set(keep && spares.list(keep).map(({ id }) => id))
+  const ready = spares.list().filter(({ id, state }) => state === 'ready' && !kept.has(id))
+  for (const spare of enoughFor(bytes, ready)) await discardSpare(engine, spare)
+}
+
+/** Ends the spares of processes that were killed. */
 export async function discardAbandoned(engine: Engine): Promise<void> {
   for (const spare of engine.store.spares.abandoned()) await discardSpare(engine, spare)
 }
 
-/** Whoever was making it is dead: what it left of a restore is found as a life nobody knows. */
+/** Its maker is dead or stuck. What is left of a spare for a restore is found later, as a life without a record. */
 async function forget(engine: Engine, spare: OwnedSpare): Promise<void> {
   if (spare.kind === 'fork') await destroyEverywhere(engine, spare.environmentId)
   engine.store.spares.remove(spare.id)
 }
 
-/** Ends one that nobody else can take any more. */
+/** Ends a spare that nobody else can take anymore. */
 export async function endSpare(
   engine: Engine,
   { kind, environmentId, instance }: Pick<OwnedSpare, 'kind' | 'environmentId' | 'instance'>,
@@ -46,15 +62,15 @@ export async function endSpare(
   if (!instance) return
   const record = engine.store.environments.get(environmentId)
   const backends = record ? [engine.backend(record.backend)] : engine.backends()
-  for (const backend of backends) await backend.end(environmentId, instance)
+  for (const backend of backends) await backend.end({ id: environmentId, instance })
 }
 
-/** What was prepared for a fork has no record that would say which backend has it. */
+/** A spare for a fork has no record that says which backend it belongs to. */
 async function destroyEverywhere(engine: Engine, id: EnvironmentId): Promise<void> {
-  for (const backend of engine.backends()) await backend.destroy(id)
+  for (const backend of engine.backends()) if (backend.spares) await backend.destroy(id)
 }
 
-/** Ends every life of an environment but one, and what was prepared for it. */
+/** Ends every life of an environment except one, and its spares. */
 export async function retire(
   engine: Engine,
   { id, backend }: Pick<EnvironmentRecord, 'id' | 'backend'>,

@@ -2,13 +2,13 @@ import { isDeepStrictEqual } from 'node:util'
 import { killPoint } from '../../linux/kill-points.ts'
 import type { EnvironmentRecord, Instance } from '../../model/environment.ts'
 import type { EnvironmentId, SnapshotId } from '../../model/ids.ts'
-import type { ReadySpare } from '../../store/spares.ts'
+import type { ReadySpare, SpareFilter } from '../../store/spares.ts'
 import type { Engine } from '../engine.ts'
 import { identityOf } from '../operations/identity.ts'
 
 /**
- * A prepared next life of this environment, for the caller alone. Taken in the transaction that
- * writes down what it is taken for, so that it is never nobody's.
+ * Takes a prepared next life of this environment, for the caller alone. Call it in the transaction that
+ * records the operation, so that the spare always has an owner.
  */
 export function takeForRestore(
   { settings, store }: Engine,
@@ -19,7 +19,7 @@ export function takeForRestore(
   return store.spares.take({ kind: 'restore', snapshot, environmentId })
 }
 
-/** A prepared environment; the new one takes the id that it was made with. */
+/** Takes a prepared environment; the fork gets the id it was made with. */
 export function takeForFork(
   { settings, store }: Engine,
   snapshot: SnapshotId,
@@ -28,27 +28,37 @@ export function takeForFork(
   return store.spares.take({ kind: 'fork', snapshot })
 }
 
+/** How many that a caller could take are ready. */
+export function countReady({ settings, store }: Engine, which: SpareFilter): number {
+  if (settings.spares.count === 0) return 0
+  return store.spares.list(which).filter(({ state }) => state === 'ready').length
+}
+
 /**
- * Lets a prepared branch run as `record` and meets its agent. Null if it was not what it should have
- * been; then it is gone, and the branch has to be made.
+ * Wakes a spare to run as `record`, then calls `whenAwake`. If the spare cannot be used, ends it and
+ * returns null; the caller then makes the branch itself.
  */
 export async function runSpare<T>(
   engine: Engine,
   record: EnvironmentRecord,
-  { instance, name, limits }: ReadySpare,
-  meet: (instance: Instance) => Promise<T>,
+  { kind, instance, name, limits }: ReadySpare,
+  whenAwake: (instance: Instance) => Promise<T>,
 ): Promise<T | null> {
   const backend = engine.backend(record.backend)
+  const ref = { id: record.id, instance }
   try {
     const identity = name === record.name ? null : identityOf(record)
     const fits = isDeepStrictEqual(limits, record.limits)
-    if (fits && (await backend.wake(record.id, instance, identity))) {
+    if (fits && (await backend.spares?.wake(ref, identity))) {
       killPoint('spare:running')
-      return await meet(instance)
+      const woken = await whenAwake(instance)
+      engine.spareCounts.used[kind] += 1
+      return woken
     }
-  } catch {
-    // Whatever is wrong with it: the long way is always there.
+  } catch (err) {
+    // Whatever is wrong with it, the branch is made from the snapshot instead.
+    engine.log.warn({ err, environment: record.id }, 'a spare could not be used')
   }
-  await backend.end(record.id, instance)
+  await backend.end(ref)
   return null
 }

@@ -2,17 +2,17 @@ import type { EnvironmentId, SnapshotId } from '../../model/ids.ts'
 import type { SnapshotRecord } from '../../model/snapshot.ts'
 import type { SpareRecord } from '../../model/spare.ts'
 
-/** A branch that is likely to be asked for next. */
+/** A branch that somebody is likely to ask for next. */
 export type Want =
   | {
       readonly kind: 'restore'
       readonly snapshot: SnapshotId
       readonly environmentId: EnvironmentId
     }
-  /** the first, second, … of those that are ready at the same time */
+  /** the first, second, … of those ready at the same time */
   | { readonly kind: 'fork'; readonly snapshot: SnapshotId; readonly ordinal: number }
 
-/** Going back is likelier than branching. */
+/** A restore is likelier than a fork. */
 export function afterSnapshot({ id, environmentId }: SnapshotRecord): Want[] {
   return [
     { kind: 'restore', snapshot: id, environmentId },
@@ -20,19 +20,21 @@ export function afterSnapshot({ id, environmentId }: SnapshotRecord): Want[] {
   ]
 }
 
-/** What was gone back to once is gone back to again. */
+/** Whoever restored a snapshot once will restore it again. */
 export function afterRestore(snapshot: SnapshotId, environmentId: EnvironmentId): Want[] {
   return [{ kind: 'restore', snapshot, environmentId }]
 }
 
-/** As many again. */
+/** Whoever forked a snapshot will make as many forks again. */
 export function afterFork(snapshot: SnapshotId, made: number): Want[] {
   return Array.from({ length: made }, (_, index) => ({
-    ...{ kind: 'fork', snapshot, ordinal: index + 1 },
+    kind: 'fork',
+    snapshot,
+    ordinal: index + 1,
   }))
 }
 
-/** The wants to work off, in order: only the latest, as what they make would end the others. */
+/** The wants to serve, in order. Only the latest fit: their spares would push out the others. */
 export function enqueue(queue: readonly Want[], wants: readonly Want[], most: number): Want[] {
   const fresh = wants.slice(0, most)
   const older = queue.filter((known) => !fresh.some((want) => isSame(want, known)))
@@ -47,7 +49,7 @@ function isSame(a: Want, b: Want): boolean {
     : a.kind === 'fork' && b.kind === 'fork' && a.ordinal === b.ordinal
 }
 
-/** Whether what is there, or being made, is enough. */
+/** Whether enough spares exist or are being made. */
 export function isMet(want: Want, spares: readonly SpareRecord[]): boolean {
   const alike = spares.filter(
     ({ kind, snapshot, environmentId }) =>
@@ -63,7 +65,7 @@ export interface Room {
   readonly memoryBytes: number
 }
 
-/** Those to end, of all oldest first, so that the others fit. */
+/** The spares to end so that the others fit: the oldest first. */
 export function surplus<T extends Pick<SpareRecord, 'memoryBytes'>>(
   spares: readonly T[],
   { count, memoryBytes }: Room,
@@ -71,10 +73,23 @@ export function surplus<T extends Pick<SpareRecord, 'memoryBytes'>>(
   let kept = 0
   let bytes = 0
   const newestFirst = spares.toReversed()
-  const fits = newestFirst.findIndex((spare) => {
+  const firstTooMany = newestFirst.findIndex((spare) => {
     kept += 1
     bytes += spare.memoryBytes
     return kept > count || bytes > memoryBytes
   })
-  return fits === -1 ? [] : newestFirst.slice(fits).reverse()
+  return firstTooMany === -1 ? [] : newestFirst.slice(firstTooMany).reverse()
+}
+
+/** The first of these that take as many bytes together; none if all of them take less. */
+export function enoughFor<T extends Pick<SpareRecord, 'memoryBytes'>>(
+  bytes: number,
+  spares: readonly T[],
+): T[] {
+  let sum = 0
+  const last = spares.findIndex(({ memoryBytes }) => {
+    sum += memoryBytes
+    return sum >= bytes
+  })
+  return spares.slice(0, last + 1)
 }

@@ -3,14 +3,18 @@ import type { PromiseAttacks } from './types.ts'
 /** What the host does with files that came from inside. */
 export const copyPromises: readonly PromiseAttacks[] = [
   {
-    promise: 'Nothing that was written inside tells `apply` what to do.',
+    promise: 'Nothing written inside controls `apply`.',
     attacks: ['apply-planted-plan', 'apply-own-name', 'apply-plan-pipe'],
   },
   {
     promise: 'No copy goes through a link that came from inside, and none keeps setuid bits.',
     attacks: [
-      ...['apply-through-link', 'copy-through-link', 'copy-through-dots', 'copy-onto-link'],
-      ...['export-through-link', 'copy-setuid'],
+      'apply-through-link',
+      'copy-through-link',
+      'copy-through-dots',
+      'copy-onto-link',
+      'export-through-link',
+      'copy-setuid',
     ],
   },
 ]
@@ -22,19 +26,19 @@ export const agentPromises: readonly PromiseAttacks[] = [
     attacks: ['agent-socket-link', 'agent-socket-impostor', 'agent-identity-link'],
   },
   {
-    promise: 'No agent keeps the host waiting, out, or from removing its environment.',
+    promise: 'No agent can block the host, lock it out, or prevent the removal of its environment.',
     attacks: ['agent-connections', 'agent-stopped'],
   },
 ]
 
-/** What needs more of the machine than one environment. */
+/** What needs more than one environment. */
 export const boundPromises: readonly PromiseAttacks[] = [
   {
-    promise: 'The device policy holds also where a file system allows devices.',
+    promise: 'The device policy holds even if a file system allows devices.',
     attacks: ['disk-without-nodev'],
   },
   {
-    promise: 'An environment that fills the volume leaves commands to its neighbours.',
+    promise: 'If an environment fills the volume, its neighbours can still run commands.',
     attacks: ['volume-full'],
   },
   {
@@ -47,7 +51,7 @@ export const boundPromises: readonly PromiseAttacks[] = [
     attacks: ['text-control-characters', 'terminal-clipboard'],
   },
   {
-    promise: 'Of programs that are all size, a snapshot reads what its budget allows.',
+    promise: 'A snapshot reads no more of oversized programs than its budget allows.',
     attacks: ['program-all-size'],
   },
 ]

@@ -1,6 +1,6 @@
-/* One attack is a function that tries something and says what came of it. The same functions run inside
- * an environment, where they must be refused, and in a weakened place on the host, where each must be
- * seen to succeed. */
+/* One attack is a function that tries something and reports the result. The same functions run inside
+ * an environment, where they must be refused, and in a weakened place on the host, where each must
+ * succeed. */
 #pragma once
 
 #include <stdbool.h>
@@ -10,11 +10,11 @@
 enum outcome {
   REFUSED,
   SUCCEEDED,
-  TRIED, /* whether it worked is seen outside: the watcher decides */
+  TRIED, /* only the watcher outside can see whether it worked */
   BROKEN /* the attack itself failed, which proves nothing */
 };
 
-struct verdict {
+struct finding {
   enum outcome outcome;
   char detail[160];
   bool holds; /* what it took is kept until the watcher has looked */
@@ -22,7 +22,7 @@ struct verdict {
 
 struct attack {
   const char *name;
-  struct verdict (*run)(const void *with);
+  struct finding (*run)(const void *with);
   const void *with;
   /* What the weakened place only pretends to do, because it is too dangerous or not in every kernel: LOOKED_AT
    * or DONE with a system call, FAMILY with a family of sockets. */
@@ -45,24 +45,24 @@ extern const struct subject canary_attacks, mask_attacks, device_attacks, mount_
     capability_attacks, call_attacks, kernel_file_attacks, process_attacks, ipc_attacks, network_attacks,
     limit_attacks, flood_attacks, nat_attacks;
 
-struct verdict refused(const char *format, ...) __attribute__((format(printf, 1, 2)));
-struct verdict succeeded(const char *format, ...) __attribute__((format(printf, 1, 2)));
-struct verdict tried(const char *format, ...) __attribute__((format(printf, 1, 2)));
-struct verdict broken(const char *format, ...) __attribute__((format(printf, 1, 2)));
-struct verdict holding(struct verdict verdict);
+struct finding refused(const char *format, ...) __attribute__((format(printf, 1, 2)));
+struct finding succeeded(const char *format, ...) __attribute__((format(printf, 1, 2)));
+struct finding tried(const char *format, ...) __attribute__((format(printf, 1, 2)));
+struct finding broken(const char *format, ...) __attribute__((format(printf, 1, 2)));
+struct finding holding(struct finding finding);
 
-/* Succeeded if `result` is not negative, refused if errno says that this is forbidden or not there. */
-struct verdict judge(long result, const char *what);
+/* Succeeded if `result` is not negative, refused if errno says that this is forbidden or does not exist. */
+struct finding judge(long result, const char *what);
 /* The same for a call with arguments that fail once they are looked at: any other errno means that the
- * call came past the wall. */
-struct verdict judge_call(long result, const char *what);
+ * call was let through. */
+struct finding judge_call(long result, const char *what);
 
 /* What the watcher provides, by environment variable; ends the attack if it is missing. */
 const char *given(const char *variable);
 long given_number(const char *variable);
 /* In the tree of this pass: the place for the attack `name`. */
 const char *canary(const char *name, const char *file);
-/* A directory of this run's own, writable by everybody. */
+/* This run's own directory, writable by everybody. */
 const char *scratch(const char *file);
 bool in_weak_place(void);
 

@@ -1,5 +1,5 @@
-/* System calls that the filter answers. The arguments do nothing even where the call is allowed: what
- * tells is whether the kernel looked at them. */
+/* System calls that the filter answers. The arguments do nothing even if the call is allowed: what
+ * counts is whether the kernel looked at them. */
 #define _GNU_SOURCE
 #include "attack.h"
 
@@ -37,30 +37,30 @@ struct call {
   long arguments[5];
 };
 
-static struct verdict make_call(const void *with) {
+static struct finding make_call(const void *with) {
   const struct call *call = with;
   const long *a = call->arguments;
   return judge_call(syscall(call->number, a[0], a[1], a[2], a[3], a[4]), "system call");
 }
 
-static struct verdict read_clock(const void *number) {
+static struct finding read_clock(const void *number) {
   static struct timex clock;
   if ((long)number == SYS_adjtimex) return judge_call(syscall(SYS_adjtimex, &clock), "adjtimex");
   return judge_call(syscall(SYS_clock_adjtime, 0, &clock), "clock_adjtime");
 }
 
-static struct verdict set_up_aio(const void *with) {
+static struct finding set_up_aio(const void *with) {
   unsigned long context = 0;
   return judge_call(syscall(SYS_io_setup, 1, &context), "io_setup");
 }
 
-static struct verdict use_terminal(const void *request) {
+static struct finding use_terminal(const void *request) {
   int fd = open("/dev/pts/ptmx", O_RDWR | O_NOCTTY), number = 0;
   if (fd < 0) return broken("/dev/pts/ptmx");
   return judge(ioctl(fd, (unsigned long)request, &number), "ioctl of a terminal");
 }
 
-static struct verdict attach_filter(const void *option) {
+static struct finding attach_filter(const void *option) {
   struct sock_filter code[] = {BPF_STMT(BPF_RET | BPF_K, 0)};
   struct sock_fprog program = {.len = 1, .filter = code};
   int fd = socket(AF_INET, SOCK_DGRAM, 0), on = 1;
@@ -68,18 +68,18 @@ static struct verdict attach_filter(const void *option) {
   return judge_call(setsockopt(fd, SOL_SOCKET, (int)(long)option, &program, sizeof program), "filter of a socket");
 }
 
-static struct verdict read_implies_execute(const void *with) {
+static struct finding read_implies_execute(const void *with) {
   return judge(personality(ADDR_COMPAT_LAYOUT | READ_IMPLIES_EXEC), "personality");
 }
 
-static struct verdict drop_filter(const void *with) {
+static struct finding drop_filter(const void *with) {
   if (prctl(PR_GET_SECCOMP) == 0) return succeeded("there is no filter");
   return judge(prctl(PR_SET_SECCOMP, SECCOMP_MODE_DISABLED), "no more filter");
 }
 
 #if defined(__x86_64__)
-/* getpid of the 32-bit kind, which a filter by 64-bit numbers would take for something else. */
-static struct verdict call_32_bit(const void *with) {
+/* The 32-bit getpid, which a filter by 64-bit numbers would mistake for something else. */
+static struct finding call_32_bit(const void *with) {
   int result;
   __asm__ volatile("int $0x80" : "=a"(result) : "a"(20) : "memory", "r8", "r9", "r10", "r11");
   errno = result < 0 ? -result : 0;

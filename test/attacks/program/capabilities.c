@@ -1,4 +1,4 @@
-/* Powers that root inside was not left, and ways to get them back. */
+/* Powers that root inside does not have, and ways to get them back. */
 #define _GNU_SOURCE
 #include "attack.h"
 
@@ -33,20 +33,20 @@ static uint64_t capabilities_of(const char *line) {
   return found ? strtoull(found + strlen(line), NULL, 16) : 0;
 }
 
-static struct verdict beyond_kept(uint64_t found) {
+static struct finding beyond_kept(uint64_t found) {
   return found & ~KEPT ? succeeded("has %llx", (unsigned long long)(found & ~KEPT)) : refused("has none of the others");
 }
 
-static struct verdict set_all(const void *with) {
+static struct finding set_all(const void *with) {
   struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
   struct __user_cap_data_struct all[2] = {{~0U, ~0U, ~0U}, {~0U, ~0U, ~0U}};
   syscall(SYS_capset, &header, all);
   return beyond_kept(capabilities_of("CapEff:"));
 }
 
-static struct verdict look_at(const void *line) { return beyond_kept(capabilities_of(line)); }
+static struct finding look_at(const void *line) { return beyond_kept(capabilities_of(line)); }
 
-static struct verdict raise_ambient(const void *with) {
+static struct finding raise_ambient(const void *with) {
   if (in_weak_place()) {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
     struct __user_cap_data_struct all[2];
@@ -63,8 +63,8 @@ static bool copy_shell(const char *to) {
   return system(command) == 0;
 }
 
-/* What a program has that was started from `path`. */
-static struct verdict run_copy(const char *path) {
+/* The capabilities of a program that was started from `path`. */
+static struct finding run_copy(const char *path) {
   char command[700], line[128] = "";
   snprintf(command, sizeof command, "%s CapEff: /proc/self/status", path);
   FILE *output = popen(command, "r");
@@ -73,7 +73,7 @@ static struct verdict run_copy(const char *path) {
   return beyond_kept(strtoull(line + strlen("CapEff:"), NULL, 16));
 }
 
-static struct verdict by_file_attribute(const void *with) {
+static struct finding by_file_attribute(const void *with) {
   struct vfs_cap_data data = {.magic_etc = VFS_CAP_REVISION_2 | VFS_CAP_FLAGS_EFFECTIVE};
   data.data[0].permitted = 1U << CAP_SYS_ADMIN;
   if (!copy_shell(scratch("able"))) return broken("copy");
@@ -81,33 +81,33 @@ static struct verdict by_file_attribute(const void *with) {
   return run_copy(scratch("able"));
 }
 
-static struct verdict by_setuid_file(const void *with) {
+static struct finding by_setuid_file(const void *with) {
   if (!copy_shell(scratch("suid"))) return broken("copy");
   if (chmod(scratch("suid"), 04755)) return broken("chmod");
   return run_copy(scratch("suid"));
 }
 
 
-static struct verdict be_unmapped_user(const void *with) { return judge(syscall(SYS_setresuid, UNMAPPED, UNMAPPED, UNMAPPED), "setresuid"); }
-static struct verdict be_unmapped_group(const void *with) { return judge(syscall(SYS_setresgid, UNMAPPED, UNMAPPED, UNMAPPED), "setresgid"); }
-static struct verdict join_unmapped_group(const void *with) { return judge(setgroups(1, &(gid_t){UNMAPPED}), "setgroups"); }
+static struct finding be_unmapped_user(const void *with) { return judge(syscall(SYS_setresuid, UNMAPPED, UNMAPPED, UNMAPPED), "setresuid"); }
+static struct finding be_unmapped_group(const void *with) { return judge(syscall(SYS_setresgid, UNMAPPED, UNMAPPED, UNMAPPED), "setresgid"); }
+static struct finding join_unmapped_group(const void *with) { return judge(setgroups(1, &(gid_t){UNMAPPED}), "setgroups"); }
 
-static struct verdict give_to_unmapped(const void *with) {
+static struct finding give_to_unmapped(const void *with) {
   if (!write_text(scratch("file"), "x")) return broken("scratch file");
   return judge(chown(scratch("file"), UNMAPPED, UNMAPPED), "chown");
 }
 
-static struct verdict be_nicer(const void *with) { return judge(setpriority(PRIO_PROCESS, 0, -10), "nice -10"); }
+static struct finding be_nicer(const void *with) { return judge(setpriority(PRIO_PROCESS, 0, -10), "nice -10"); }
 
-static struct verdict be_realtime(const void *with) {
+static struct finding be_realtime(const void *with) {
   return judge(sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){.sched_priority = 1}), "SCHED_FIFO");
 }
 
-static struct verdict be_first_at_disk(const void *with) {
+static struct finding be_first_at_disk(const void *with) {
   return judge(syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0, IOPRIO_PRIO_VALUE(IOPRIO_CLASS_RT, 0)), "ioprio_set");
 }
 
-static struct verdict raise_limit(const void *resource) {
+static struct finding raise_limit(const void *resource) {
   struct rlimit limit;
   if (getrlimit((int)(long)resource, &limit)) return broken("getrlimit");
   if (limit.rlim_max == RLIM_INFINITY) return succeeded("has no limit");
@@ -115,21 +115,21 @@ static struct verdict raise_limit(const void *resource) {
   return judge(syscall(SYS_setrlimit, (long)resource, &limit), "setrlimit");
 }
 
-static struct verdict lock_memory(const void *with) {
+static struct finding lock_memory(const void *with) {
   size_t size = 64 << 20;
   void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mlock(memory, size) && errno == ENOMEM) return refused("mlock: ENOMEM");
   return judge(mlock(memory, size), "mlock of 64 MiB");
 }
 
-static struct verdict be_spared(const void *with) {
+static struct finding be_spared(const void *with) {
   int fd = open("/proc/self/oom_score_adj", O_WRONLY);
   return judge(syscall(SYS_pwrite64, fd, "-900", 4, 0), "oom_score_adj -900");
 }
 
-static struct verdict name_host(const void *with) { return judge(sethostname("attack", 6), "sethostname"); }
-static struct verdict name_domain(const void *with) { return judge(setdomainname("attack", 6), "setdomainname"); }
-static struct verdict wake_machine(const void *with) { return judge(timerfd_create(CLOCK_REALTIME_ALARM, 0), "alarm timer"); }
+static struct finding name_host(const void *with) { return judge(sethostname("attack", 6), "sethostname"); }
+static struct finding name_domain(const void *with) { return judge(setdomainname("attack", 6), "setdomainname"); }
+static struct finding wake_machine(const void *with) { return judge(timerfd_create(CLOCK_REALTIME_ALARM, 0), "alarm timer"); }
 
 static const struct attack attacks[] = {
     {"capability-set", set_all},

@@ -16,13 +16,13 @@ struct node {
   unsigned major, minor;
 };
 
-static struct verdict make_node(const void *with) {
+static struct finding make_node(const void *with) {
   const struct node *node = with;
   return judge(mknod(scratch("node"), node->kind | 0666, makedev(node->major, node->minor)), "mknod");
 }
 
 /* A directory of the root file system may hold nodes: an unpacked image, a chroot. */
-static struct verdict read_node_of_host(const void *name) {
+static struct finding read_node_of_host(const void *name) {
   int fd = open(canary("devices", name), O_RDONLY | O_NONBLOCK);
   if (fd < 0) return judge(-1, "open");
   char bytes[8192] = {0};
@@ -30,36 +30,36 @@ static struct verdict read_node_of_host(const void *name) {
   return succeeded("read the device");
 }
 
-static struct verdict write_disk_of_host(const void *with) {
+static struct finding write_disk_of_host(const void *with) {
   int fd = open(canary("devices", "disk"), O_WRONLY);
   if (fd < 0) return judge(-1, "open");
   return judge(pwrite(fd, "attacked", 8, 512), "write to the disk");
 }
 
 /* A second name for the node, on a file system that might allow devices. */
-static struct verdict link_node_of_host(const void *with) {
+static struct finding link_node_of_host(const void *with) {
   if (link(canary("devices", "zero"), scratch("linked")) && rename(canary("devices", "zero"), scratch("linked")))
     return judge(-1, "link or rename of the node");
   int fd = open(scratch("linked"), O_RDONLY);
-  struct verdict verdict = judge(fd, "open of the second name");
+  struct finding finding = judge(fd, "open of the second name");
   if (in_weak_place()) unlink(scratch("linked"));
-  return verdict;
+  return finding;
 }
 
-static struct verdict open_device(const void *path) { return judge(open(path, O_RDONLY | O_NONBLOCK), path); }
+static struct finding open_device(const void *path) { return judge(open(path, O_RDONLY | O_NONBLOCK), path); }
 
-static struct verdict remove_full(const void *with) { return judge(unlink("/dev/full"), "unlink /dev/full"); }
-static struct verdict make_in_dev(const void *with) { return judge(creat("/dev/attack", 0666), "create /dev/attack"); }
-static struct verdict chmod_null(const void *with) { return judge(chmod("/dev/null", 0600), "chmod /dev/null"); }
-static struct verdict rename_urandom(const void *with) { return judge(rename("/dev/urandom", "/dev/random2"), "rename /dev/urandom"); }
+static struct finding remove_full(const void *with) { return judge(unlink("/dev/full"), "unlink /dev/full"); }
+static struct finding make_in_dev(const void *with) { return judge(creat("/dev/attack", 0666), "create /dev/attack"); }
+static struct finding chmod_null(const void *with) { return judge(chmod("/dev/null", 0600), "chmod /dev/null"); }
+static struct finding rename_urandom(const void *with) { return judge(rename("/dev/urandom", "/dev/random2"), "rename /dev/urandom"); }
 
-/* The layer of devices is one for all environments. */
-static struct verdict change_times(const void *with) {
+/* All environments share the layer of devices. */
+static struct finding change_times(const void *with) {
   const struct timespec times[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
   return judge(utimensat(AT_FDCWD, "/dev/zero", times, 0), "utimensat /dev/zero");
 }
 
-static struct verdict entropy_ioctl(const void *with) {
+static struct finding entropy_ioctl(const void *with) {
   int fd = open("/dev/random", O_RDONLY), count;
   if (fd < 0) return broken("/dev/random");
   return judge(ioctl(fd, 0x5207 /* RNDRESEEDCRNG */, &count), "reseed the kernel's random numbers");

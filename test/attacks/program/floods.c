@@ -1,5 +1,5 @@
 /* Takes as much as it gets of what the kernel counts for a user or for the whole machine, and holds it
- * while the watcher looks what is left for the host. In the weakened place a little is enough. */
+ * while the watcher checks what is left for the host. In the weakened place a little is enough. */
 #define _GNU_SOURCE
 #include "attack.h"
 
@@ -16,7 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static struct verdict took(long count, const char *what) { return holding(tried("took %ld %s", count, what)); }
+static struct finding took(long count, const char *what) { return holding(tried("took %ld %s", count, what)); }
 
 static long amount(long inside, long weak) { return in_weak_place() ? weak : inside; }
 
@@ -27,7 +27,7 @@ static void allow_files(void) {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-static struct verdict signals(const void *with) {
+static struct finding signals(const void *with) {
   sigset_t all;
   sigfillset(&all);
   sigprocmask(SIG_BLOCK, &all, NULL);
@@ -36,7 +36,7 @@ static struct verdict signals(const void *with) {
   return took(count, "queued signals");
 }
 
-static struct verdict queues(const void *with) {
+static struct finding queues(const void *with) {
   struct mq_attr attr = {.mq_maxmsg = 10, .mq_msgsize = 8192};
   long count = 0;
   for (char name[64]; count < 200; count++) {
@@ -47,13 +47,13 @@ static struct verdict queues(const void *with) {
   return took(count, "message queues");
 }
 
-static struct verdict aio(const void *with) {
+static struct finding aio(const void *with) {
   long count = 0;
   for (unsigned long context = 0; count < amount(200, 4) && !syscall(SYS_io_setup, 64, &context); count++) context = 0;
   return took(count, "contexts of asynchronous I/O");
 }
 
-static struct verdict watches(const void *with) {
+static struct finding watches(const void *with) {
   allow_files();
   long count = 0;
   while (count < amount(10000, 100) && inotify_init1(0) >= 0) count++;
@@ -61,14 +61,14 @@ static struct verdict watches(const void *with) {
 }
 
 /* Judged here: of 4,096 that the kernel has, one environment may not have most. */
-static struct verdict terminals(const void *with) {
+static struct finding terminals(const void *with) {
   allow_files();
   long count = 0;
   while (count <= 1100 && open("/dev/pts/ptmx", O_RDWR | O_NOCTTY) >= 0) count++;
   return count > 1024 ? succeeded("took %ld terminals", count) : refused("no more than %ld terminals", count);
 }
 
-static struct verdict pipes(const void *with) {
+static struct finding pipes(const void *with) {
   allow_files();
   long count = 0;
   for (int ends[2]; count < amount(1500, 10) && !pipe(ends);) count++;
@@ -85,7 +85,7 @@ static bool send_descriptor(int over, int fd) {
   return sendmsg(over, &message, MSG_DONTWAIT) == 1;
 }
 
-static struct verdict in_flight(const void *with) {
+static struct finding in_flight(const void *with) {
   allow_files();
   long count = 0;
   int null = open("/dev/null", O_RDONLY);
@@ -97,7 +97,7 @@ static struct verdict in_flight(const void *with) {
   return took(count, "descriptors in flight");
 }
 
-static struct verdict keys(const void *with) {
+static struct finding keys(const void *with) {
   long count = 0;
   for (char name[32]; count < 50; count++) {
     snprintf(name, sizeof name, "attack-%ld", count);

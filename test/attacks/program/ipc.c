@@ -1,4 +1,4 @@
-/* Objects of the host that have a number or a name of their own, not a path. */
+/* Objects of the host that have a number or a name instead of a path. */
 #define _GNU_SOURCE
 #include "attack.h"
 #include "targets.h"
@@ -16,13 +16,13 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-static struct verdict find_shared_memory(const void *with) { return judge(shmget(TARGET_KEY, 0, 0), "shmget"); }
-static struct verdict find_queue(const void *with) { return judge(msgget(TARGET_KEY, 0), "msgget"); }
-static struct verdict find_semaphores(const void *with) { return judge(semget(TARGET_KEY, 0, 0), "semget"); }
-static struct verdict open_queue(const void *with) { return judge(mq_open(TARGET_QUEUE, O_RDWR), "mq_open"); }
-static struct verdict unlink_queue(const void *with) { return judge(mq_unlink(TARGET_QUEUE "-2"), "mq_unlink"); }
+static struct finding find_shared_memory(const void *with) { return judge(shmget(TARGET_KEY, 0, 0), "shmget"); }
+static struct finding find_queue(const void *with) { return judge(msgget(TARGET_KEY, 0), "msgget"); }
+static struct finding find_semaphores(const void *with) { return judge(semget(TARGET_KEY, 0, 0), "semget"); }
+static struct finding open_queue(const void *with) { return judge(mq_open(TARGET_QUEUE, O_RDWR), "mq_open"); }
+static struct finding unlink_queue(const void *with) { return judge(mq_unlink(TARGET_QUEUE "-2"), "mq_unlink"); }
 
-static struct verdict list_shared_memory(const void *with) {
+static struct finding list_shared_memory(const void *with) {
   struct shmid_ds found;
   int highest = shmctl(0, SHM_INFO, &found);
   for (int i = 0; i <= highest; i++)
@@ -30,14 +30,14 @@ static struct verdict list_shared_memory(const void *with) {
   return refused("not listed");
 }
 
-static struct verdict connect_abstract(const void *with) {
+static struct finding connect_abstract(const void *with) {
   int fd = socket(AF_UNIX, SOCK_STREAM, 0);
   struct sockaddr_un to = {.sun_family = AF_UNIX};
   socklen_t length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)snprintf(to.sun_path + 1, 64, "%s", given("ATTACK_ABSTRACT")));
   return judge(connect(fd, (struct sockaddr *)&to, length), "connect");
 }
 
-static struct verdict list_sockets(const void *with) {
+static struct finding list_sockets(const void *with) {
   char text[1 << 16];
   int fd = open("/proc/net/unix", O_RDONLY);
   for (ssize_t length; (length = read(fd, text, sizeof text)) > 0;)
@@ -45,7 +45,7 @@ static struct verdict list_sockets(const void *with) {
   return refused("not listed");
 }
 
-static struct verdict open_shared_file(const void *with) { return judge(open(given("ATTACK_SHM_FILE"), O_RDONLY), "open"); }
+static struct finding open_shared_file(const void *with) { return judge(open(given("ATTACK_SHM_FILE"), O_RDONLY), "open"); }
 
 static const struct attack attacks[] = {
     {"shared-memory-find", find_shared_memory},

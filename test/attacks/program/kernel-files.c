@@ -1,4 +1,4 @@
-/* Files of the kernel in /proc and /sys: those that change the machine, and those that tell of others. */
+/* Files of the kernel in /proc and /sys: those that change the machine, and those that reveal others. */
 #define _GNU_SOURCE
 #include "attack.h"
 
@@ -14,19 +14,19 @@
 #include <unistd.h>
 
 /* Being allowed to open it for writing is enough; nothing is written. */
-static struct verdict open_to_write(const void *path) { return judge(open(path, O_WRONLY | O_CLOEXEC), path); }
+static struct finding open_to_write(const void *path) { return judge(open(path, O_WRONLY | O_CLOEXEC), path); }
 
-static struct verdict read_any(const void *path) {
+static struct finding read_any(const void *path) {
   char text[4096 + 1]; /* some give out whole words only */
   ssize_t length = read_text(path, text, sizeof text);
   if (length < 0) return judge(-1, path);
   return length > 0 ? succeeded("read %zd bytes of %s", length, (const char *)path) : refused("%s is empty", (const char *)path);
 }
 
-/* Reading would take messages from whoever reads them on the host. */
-static struct verdict read_kmsg(const void *path) { return judge(open(path, O_RDONLY | O_NONBLOCK), path); }
+/* Reading would take messages away from readers on the host. */
+static struct finding read_kmsg(const void *path) { return judge(open(path, O_RDONLY | O_NONBLOCK), path); }
 
-static struct verdict list_any(const void *path) {
+static struct finding list_any(const void *path) {
   DIR *directory = opendir(path);
   if (!directory) return judge(-1, path);
   size_t entries = 0;
@@ -35,7 +35,7 @@ static struct verdict list_any(const void *path) {
 }
 
 /* Addresses are zeros for whoever may not know them. */
-static struct verdict read_addresses(const void *path) {
+static struct finding read_addresses(const void *path) {
   FILE *file = fopen(path, "re");
   if (!file) return judge(-1, path);
   char line[512];
@@ -48,7 +48,7 @@ static struct verdict read_addresses(const void *path) {
   return refused("%s has no addresses", (const char *)path);
 }
 
-static struct verdict read_own_frames(const void *with) {
+static struct finding read_own_frames(const void *with) {
   uint64_t entry = 0;
   volatile char used[4096];
   used[0] = 1;
@@ -58,7 +58,7 @@ static struct verdict read_own_frames(const void *with) {
   return entry & ((1ULL << 55) - 1) ? succeeded("knows the frame of a page") : refused("frames are hidden");
 }
 
-static struct verdict search_for_home(const void *pattern) {
+static struct finding search_for_home(const void *pattern) {
   glob_t found;
   if (glob(pattern, 0, NULL, &found)) return refused("no %s", (const char *)pattern);
   for (size_t i = 0; i < found.gl_pathc; i++) {
@@ -69,13 +69,13 @@ static struct verdict search_for_home(const void *pattern) {
 }
 
 /* The home and the slot are in the path of the cgroup. */
-static struct verdict read_cgroup(const void *path) {
+static struct finding read_cgroup(const void *path) {
   char text[4096];
   if (read_text(path, text, sizeof text) <= 0) return judge(-1, path);
   return strstr(text, "forkpoint") ? succeeded("%s names the home", (const char *)path) : refused("%s names nothing", (const char *)path);
 }
 
-static struct verdict find_variable(const void *with) {
+static struct finding find_variable(const void *with) {
   glob_t found;
   if (glob("/proc/[0-9]*/environ", 0, NULL, &found)) return broken("/proc");
   for (size_t i = 0; i < found.gl_pathc; i++) {

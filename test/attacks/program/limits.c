@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A process of its own that may be killed for it. */
+/* A separate process, which may be killed for it. */
 static int status_of(void (*work)(void)) {
   pid_t pid = fork();
   if (pid == 0) {
@@ -21,7 +21,7 @@ static int status_of(void (*work)(void)) {
   return status;
 }
 
-static struct verdict fork_many(const void *with) {
+static struct finding fork_many(const void *with) {
   long limit = given_number("ATTACK_PROCESSES"), count = 0;
   pid_t *children = calloc((size_t)limit + 1, sizeof *children);
   for (; count <= limit; count++) {
@@ -47,7 +47,7 @@ static void fill(int sharing) {
 static void fill_private(void) { fill(MAP_PRIVATE); }
 static void fill_shared(void) { fill(MAP_SHARED); }
 
-static struct verdict use_memory(const void *shared) {
+static struct finding use_memory(const void *shared) {
   int status = status_of(shared ? fill_shared : fill_private);
   if (WIFSIGNALED(status)) return refused("killed by signal %d", WTERMSIG(status));
   return WEXITSTATUS(status) ? broken("exit %d", WEXITSTATUS(status)) : succeeded("used more than the limit");

@@ -1,11 +1,11 @@
 /* attacks list                      names of all attacks
  * attacks poses                     names of all poses
- * attacks run [NAME...]             tries each in a process of its own, for at most ten seconds
- * attacks watch DIRECTORY PASS...   makes what attacks aim at, and tells what was changed (watch.c)
- * attacks weak DIRECTORY [NAME...]  both, on the host, in namespaces without any wall (weak.c)
+ * attacks run [NAME...]             tries each in a separate process, for at most ten seconds
+ * attacks watch DIRECTORY PASS...   makes what attacks aim at, and reports what changed (watch.c)
+ * attacks weak DIRECTORY [NAME...]  both, on the host, in namespaces without isolation (weak.c)
  * attacks pose NAME                 a process whose files have hostile names, for a snapshot (pose.c)
  *
- * A result is a line NAME, OUTCOME, DETAIL with tabs between. After the line "done" what attacks hold is
+ * A result is a line NAME, OUTCOME, DETAIL, separated by tabs. After the line "done", what attacks hold is
  * kept until standard input ends. */
 #define _GNU_SOURCE
 #include "modes.h"

@@ -1,4 +1,4 @@
-/* Reading a file that the mask hides, by other names than its own. */
+/* Reading a file that the mask hides, by other names. */
 #define _GNU_SOURCE
 #include "attack.h"
 
@@ -12,19 +12,19 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static struct verdict judge_content(const char *path) {
+static struct finding judge_content(const char *path) {
   char text[64];
   if (read_text(path, text, sizeof text) < 0) return refused("%s: %s", path, strerrorname_np(errno));
   return strstr(text, "secret") ? succeeded("read it at %s", path) : refused("%s holds nothing", path);
 }
 
-static struct verdict read_it(const void *prefix) {
+static struct finding read_it(const void *prefix) {
   char path[512];
   snprintf(path, sizeof path, "%s%s/file", (const char *)prefix, given("ATTACK_MASKED"));
   return judge_content(path);
 }
 
-static struct verdict list_it(const void *with) {
+static struct finding list_it(const void *with) {
   DIR *directory = opendir(given("ATTACK_MASKED"));
   if (!directory) return refused("opendir: %s", strerrorname_np(errno));
   for (struct dirent *entry; (entry = readdir(directory));)
@@ -33,7 +33,7 @@ static struct verdict list_it(const void *with) {
 }
 
 /* Whatever hides it must not be removable. */
-static struct verdict uncover_it(const void *with) {
+static struct finding uncover_it(const void *with) {
   const char *masked = given("ATTACK_MASKED");
   char path[512];
   snprintf(path, sizeof path, "%s/file", masked);
@@ -43,35 +43,35 @@ static struct verdict uncover_it(const void *with) {
     unlink(path);
     rmdir(masked);
   }
-  struct verdict verdict = judge_content(path);
-  if (verdict.outcome == SUCCEEDED) return verdict;
+  struct finding finding = judge_content(path);
+  if (finding.outcome == SUCCEEDED) return finding;
   mkdir(masked, 0777);
-  verdict = judge_content(path);
+  finding = judge_content(path);
   rmdir(masked);
-  return verdict;
+  return finding;
 }
 
-static struct verdict link_it(const void *with) {
+static struct finding link_it(const void *with) {
   char path[512];
   snprintf(path, sizeof path, "%s/file", given("ATTACK_MASKED"));
   if (link(path, canary("mask-by-link", "linked"))) return judge(-1, "link");
   return judge_content(canary("mask-by-link", "linked"));
 }
 
-/* Moving the directory that it is in, so that another name leads to it. */
-static struct verdict move_parent(const void *with) {
+/* Moving its directory, so that another name leads to it. */
+static struct finding move_parent(const void *with) {
   char from[512], to[520], file[560];
   snprintf(from, sizeof from, "%s", given("ATTACK_MASK_PARENT"));
   snprintf(to, sizeof to, "%s.moved", from);
   if (rename(from, to)) return judge(-1, "rename of its parent");
   snprintf(file, sizeof file, "%s/masked/file", to);
-  struct verdict verdict = judge_content(file);
+  struct finding finding = judge_content(file);
   rename(to, from);
-  return verdict;
+  return finding;
 }
 
-/* From every open file, root and working directory of every process that can be looked at. */
-static struct verdict search_processes(const void *with) {
+/* From every open file, root and working directory of every visible process. */
+static struct finding search_processes(const void *with) {
   DIR *processes = opendir("/proc");
   if (!processes) return broken("/proc");
   for (struct dirent *entry; (entry = readdir(processes));) {
@@ -86,7 +86,7 @@ static struct verdict search_processes(const void *with) {
   return refused("no process leads to it");
 }
 
-static struct verdict by_handle(const void *with) {
+static struct finding by_handle(const void *with) {
   struct {
     struct file_handle head;
     unsigned char bytes[128];
@@ -99,7 +99,7 @@ static struct verdict by_handle(const void *with) {
 }
 
 /* The home of Forkpoint: what `ls` of it, or of the path it was before links were followed, shows. */
-static struct verdict list_home(const void *variable) {
+static struct finding list_home(const void *variable) {
   DIR *directory = opendir(given(variable));
   if (!directory) return judge(-1, "opendir");
   size_t entries = 0;
@@ -107,7 +107,7 @@ static struct verdict list_home(const void *variable) {
   return entries > 2 ? succeeded("%zu entries", entries - 2) : refused("empty");
 }
 
-static struct verdict read_path_list(const void *file) {
+static struct finding read_path_list(const void *file) {
   char text[65536];
   if (read_text(file, text, sizeof text) <= 0) return broken("%s: %s", (const char *)file, strerrorname_np(errno));
   return strstr(text, given("ATTACK_HOME")) ? succeeded("%s names the home", (const char *)file) : refused("does not name it");

@@ -1,4 +1,4 @@
-/* New mounts, and changes to those that make the walls. */
+/* New mounts, and changes to those that isolate. */
 #define _GNU_SOURCE
 #include "attack.h"
 
@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Not <sys/mount.h>: older C libraries cannot have it beside <linux/mount.h>. */
+/* Not <sys/mount.h>: older C libraries cannot have it together with <linux/mount.h>. */
 extern int mount(const char *, const char *, const char *, unsigned long, const void *);
 extern int umount2(const char *, int);
 #define DETACH 2
@@ -21,42 +21,42 @@ struct order {
   const char *options;
 };
 
-static struct verdict mount_it(const void *with) {
+static struct finding mount_it(const void *with) {
   const struct order *order = with;
   const char *target = order->target ? order->target : scratch("place");
   if (!order->target && mkdir(target, 0777) && errno != EEXIST) return broken("mkdir");
   return judge_call(mount(order->source, target, order->type, order->flags, order->options), "mount");
 }
 
-static struct verdict unmount_it(const void *path) {
-  struct verdict verdict = judge_call(umount2(path, DETACH), "umount");
-  return verdict.outcome == SUCCEEDED && errno == EINVAL ? broken("nothing is mounted on %s", (const char *)path) : verdict;
+static struct finding unmount_it(const void *path) {
+  struct finding finding = judge_call(umount2(path, DETACH), "umount");
+  return finding.outcome == SUCCEEDED && errno == EINVAL ? broken("nothing is mounted on %s", (const char *)path) : finding;
 }
 
-static struct verdict new_root(const void *with) { return judge_call(syscall(SYS_pivot_root, ".", "."), "pivot_root"); }
-static struct verdict open_file_system(const void *with) { return judge_call(syscall(SYS_fsopen, "tmpfs", 0), "fsopen"); }
-static struct verdict pick_root(const void *with) { return judge_call(syscall(SYS_fspick, AT_FDCWD, "/", 0), "fspick"); }
+static struct finding new_root(const void *with) { return judge_call(syscall(SYS_pivot_root, ".", "."), "pivot_root"); }
+static struct finding open_file_system(const void *with) { return judge_call(syscall(SYS_fsopen, "tmpfs", 0), "fsopen"); }
+static struct finding pick_root(const void *with) { return judge_call(syscall(SYS_fspick, AT_FDCWD, "/", 0), "fspick"); }
 
-static struct verdict clone_tree(const void *with) {
+static struct finding clone_tree(const void *with) {
   return judge_call(syscall(SYS_open_tree, AT_FDCWD, "/", OPEN_TREE_CLONE | AT_RECURSIVE), "open_tree");
 }
 
-static struct verdict move_tree(const void *with) {
+static struct finding move_tree(const void *with) {
   return judge_call(syscall(SYS_move_mount, AT_FDCWD, "/proc", AT_FDCWD, "/tmp", 0), "move_mount");
 }
 
-static struct verdict set_attributes(const void *path) {
+static struct finding set_attributes(const void *path) {
   struct mount_attr attr = {.attr_clr = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NODEV};
   return judge_call(syscall(SYS_mount_setattr, AT_FDCWD, path, 0, &attr, sizeof attr), "mount_setattr");
 }
 
 /* A directory that a restore mounts on; in its place a symlink could be put. */
-static struct verdict move_mount_point(const void *path) {
+static struct finding move_mount_point(const void *path) {
   char aside[64];
   snprintf(aside, sizeof aside, "%s.aside", (const char *)path);
-  struct verdict verdict = judge(rename(path, aside), "rename");
+  struct finding finding = judge(rename(path, aside), "rename");
   rename(aside, path);
-  return verdict;
+  return finding;
 }
 
 #define ORDER(...) (&(const struct order){__VA_ARGS__})

@@ -19,41 +19,41 @@
 #define NEXT_MOUNT_NAMESPACE _IOR(0xb7, 11, char[16]) /* NS_MNT_GET_NEXT, since 6.12 */
 #define PREVIOUS_MOUNT_NAMESPACE _IOR(0xb7, 12, char[16])
 
-static struct verdict unshare_it(const void *flag) { return judge_call(unshare((int)(long)flag), "unshare"); }
+static struct finding unshare_it(const void *flag) { return judge_call(unshare((int)(long)flag), "unshare"); }
 
-static struct verdict clone_it(const void *flag) {
+static struct finding clone_it(const void *flag) {
   long pid = syscall(SYS_clone, (long)flag | SIGCHLD, 0, 0, 0, 0);
   if (pid == 0) _exit(0);
   return judge_call(pid, "clone");
 }
 
-static struct verdict clone3_it(const void *with) {
+static struct finding clone3_it(const void *with) {
   struct clone_args args = {.flags = CLONE_NEWUSER, .exit_signal = SIGCHLD};
   long pid = syscall(SYS_clone3, &args, sizeof args);
   if (pid == 0) _exit(0);
   return judge_call(pid, "clone3");
 }
 
-static struct verdict enter(const void *path) {
+static struct finding enter(const void *path) {
   int fd = open(path, O_RDONLY);
   if (fd < 0) return judge(-1, path);
   return judge_call(syscall(SYS_setns, fd, 0), "setns");
 }
 
-static struct verdict enter_by_pidfd(const void *with) {
+static struct finding enter_by_pidfd(const void *with) {
   int fd = (int)syscall(SYS_pidfd_open, 1, 0);
   if (fd < 0) return broken("pidfd_open");
   return judge_call(syscall(SYS_setns, fd, CLONE_NEWNS), "setns");
 }
 
-static struct verdict neighbour_mounts(const void *request) {
+static struct finding neighbour_mounts(const void *request) {
   int fd = open("/proc/self/ns/mnt", O_RDONLY);
   char info[16] = {16};
   return judge(ioctl(fd, (unsigned long)request, info), "mount namespace of somebody else");
 }
 
 /* ATTACK_NS_MNT and so on are the host's, such as mnt:[4026531832]. */
-static struct verdict find_namespace(const void *kind) {
+static struct finding find_namespace(const void *kind) {
   char variable[32];
   snprintf(variable, sizeof variable, "ATTACK_NS_%s", (const char *)kind);
   const char *wanted = given(variable);
@@ -68,8 +68,8 @@ static struct verdict find_namespace(const void *kind) {
   return refused("no process is in the host's");
 }
 
-/* Whoever may chroot leaves a chroot; above it there must be nothing but the environment. */
-static struct verdict leave_chroot(const void *with) {
+/* Whoever may chroot can leave a chroot; above it there must be nothing but the environment. */
+static struct finding leave_chroot(const void *with) {
   char home[512];
   snprintf(home, sizeof home, ".%s", given("ATTACK_HOME"));
   if (mkdir(scratch("jail"), 0777) && errno != EEXIST) return broken("mkdir");

@@ -30,7 +30,7 @@ static struct sockaddr_in address_in(const char *variable) {
   return address;
 }
 
-static struct verdict connect_to(const void *variable) {
+static struct finding connect_to(const void *variable) {
   struct sockaddr_in to = address_in(variable);
   int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
   if (!connect(fd, (struct sockaddr *)&to, sizeof to)) return succeeded("connected");
@@ -44,7 +44,7 @@ static struct verdict connect_to(const void *variable) {
 }
 
 /* The frame goes straight to the link, past the environment's own routes. */
-static struct verdict send_frame(const void *with) {
+static struct finding send_frame(const void *with) {
   int fd = socket(AF_PACKET, SOCK_DGRAM, htons(ETH_P_IP));
   if (fd < 0) return judge(-1, "packet socket");
   struct sockaddr_in to = address_in("ATTACK_WATCHED");
@@ -62,7 +62,7 @@ static struct verdict send_frame(const void *with) {
   return tried("%s", sendto(fd, &packet, sizeof packet, 0, (struct sockaddr *)&link, sizeof link) < 0 ? strerrorname_np(errno) : "sent");
 }
 
-static struct verdict track_connections(const void *with) {
+static struct finding track_connections(const void *with) {
   struct sockaddr_in to = address_in("ATTACK_BEYOND");
   int fd = socket(AF_INET, SOCK_DGRAM, 0);
   for (int i = 0; i < 6000; i++) {

@@ -1,4 +1,4 @@
-/* The host's network from an environment without one, and kinds of sockets that know no namespaces. */
+/* The host's network from an environment without one, and kinds of sockets that ignore namespaces. */
 #define _GNU_SOURCE
 #include "attack.h"
 #include "targets.h"
@@ -22,26 +22,26 @@ struct kind {
   int family, type, protocol;
 };
 
-static struct verdict open_socket(const void *with) {
+static struct finding open_socket(const void *with) {
   const struct kind *kind = with;
   return judge(socket(kind->family, kind->type, kind->protocol), "socket");
 }
 
-static struct verdict connect_ipv4(const void *address) {
+static struct finding connect_ipv4(const void *address) {
   int fd = socket(AF_INET, SOCK_STREAM, 0);
   struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)given_number("ATTACK_PORT"))};
   inet_pton(AF_INET, address, &to.sin_addr);
   return judge(connect(fd, (struct sockaddr *)&to, sizeof to), address);
 }
 
-static struct verdict connect_ipv6(const void *with) {
+static struct finding connect_ipv6(const void *with) {
   int fd = socket(AF_INET6, SOCK_STREAM, 0);
   struct sockaddr_in6 to = {.sin6_family = AF_INET6, .sin6_port = htons((uint16_t)given_number("ATTACK_PORT")), .sin6_addr = IN6ADDR_LOOPBACK_INIT};
   return judge(connect(fd, (struct sockaddr *)&to, sizeof to), "::1");
 }
 
 /* The watcher sends datagrams with a mark over the host's loopback all the time. */
-static struct verdict sniff(const void *with) {
+static struct finding sniff(const void *with) {
   int fd = socket(AF_PACKET, SOCK_RAW, htons(ETH_P_ALL));
   if (fd < 0) return judge(-1, "packet socket");
   struct pollfd input = {.fd = fd, .events = POLLIN};
@@ -53,14 +53,14 @@ static struct verdict sniff(const void *with) {
   return refused("saw no packet of the host");
 }
 
-static struct verdict other_interface(const void *with) {
+static struct finding other_interface(const void *with) {
   struct if_nameindex *all = if_nameindex();
   for (struct if_nameindex *each = all; each && each->if_index; each++)
     if (strcmp(each->if_name, "lo") && strcmp(each->if_name, "eth0")) return succeeded("there is %s", each->if_name);
   return refused("there is loopback and at most a link of its own");
 }
 
-static struct verdict interface_down(const void *with) {
+static struct finding interface_down(const void *with) {
   struct ifreq request = {.ifr_name = "lo"};
   int fd = socket(AF_INET, SOCK_DGRAM, 0);
   if (ioctl(fd, SIOCGIFFLAGS, &request)) return broken("SIOCGIFFLAGS");
@@ -68,7 +68,7 @@ static struct verdict interface_down(const void *with) {
   return judge(ioctl(fd, SIOCSIFFLAGS, &request), "change an interface");
 }
 
-static struct verdict add_interface(const void *with) {
+static struct finding add_interface(const void *with) {
   struct {
     struct nlmsghdr head;
     struct ifinfomsg info;
@@ -95,12 +95,12 @@ static struct verdict add_interface(const void *with) {
   return judge(errno ? -1 : 0, "new interface");
 }
 
-static struct verdict mark_packets(const void *with) {
+static struct finding mark_packets(const void *with) {
   int fd = socket(AF_INET, SOCK_DGRAM, 0);
   return judge(setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &(int){1 << 28}, sizeof(int)), "buffer beyond the limit");
 }
 
-static struct verdict repair_connection(const void *with) {
+static struct finding repair_connection(const void *with) {
   int fd = socket(AF_INET, SOCK_STREAM, 0);
   return judge(setsockopt(fd, IPPROTO_TCP, TCP_REPAIR, &(int){1}, sizeof(int)), "TCP_REPAIR");
 }

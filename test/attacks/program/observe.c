@@ -1,4 +1,4 @@
-/* What the host sees of an attack: its files, its processes, and what the kernel still gives it. */
+/* What the host sees of an attack: its files, its processes, and what the kernel still grants. */
 #define _GNU_SOURCE
 #include "observe.h"
 #include "attack.h"
@@ -171,7 +171,7 @@ void begin_observation(void) {
   aio_before = aio_in_use();
 }
 
-/* With a limit that leaves room for little more than one: others' would be in the way. */
+/* With a limit that leaves room for little more than one, so that any others would get in the way. */
 static bool gets_queue(void) {
   struct rlimit old, low;
   getrlimit(RLIMIT_MSGQUEUE, &old);
@@ -196,7 +196,7 @@ static bool gets_inotify(void) {
   struct rlimit old, none = {0, 0};
   getrlimit(RLIMIT_NOFILE, &old);
   none.rlim_max = old.rlim_max;
-  if (in_weak_place()) setrlimit(RLIMIT_NOFILE, &none); /* the answer of a kernel that has none left */
+  if (in_weak_place()) setrlimit(RLIMIT_NOFILE, &none); /* what a kernel with none left answers */
   int fd = inotify_init1(0);
   setrlimit(RLIMIT_NOFILE, &old);
   if (fd >= 0) close(fd);

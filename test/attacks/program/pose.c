@@ -1,6 +1,6 @@
 /* Processes that hold files whose names lead out of the environment for whoever resolves them elsewhere.
- * Each opens something in BASE/nb, takes the name away, and makes BASE/nb a symlink to a directory of the
- * host, ATTACK_POSE_TARGET. "posed" is said when a snapshot may be taken. */
+ * Each opens something in BASE/nb, removes its name, and makes BASE/nb a symlink to a directory of the
+ * host, ATTACK_POSE_TARGET. It prints "posed" when a snapshot may be taken. */
 #define _GNU_SOURCE
 #include "attack.h"
 #include "modes.h"
@@ -117,7 +117,7 @@ static void ghost_locked(void) {
   remove_and_link_out("nb");
 }
 
-/* The program itself is gone: this one goes on as a copy of it. */
+/* The program itself is gone: this process continues as a copy of it. */
 static void ghost_program(void) {
   if (!getenv("ATTACK_POSED")) {
     char command[300];
@@ -148,7 +148,7 @@ static void second_name(void) {
   remove_and_link_out("nb");
 }
 
-/* A parent whose name is no text in any encoding. */
+/* A parent whose name is not text in any encoding. */
 static void second_name_in_bytes(void) {
   make_directory("\xff\xfe\x80");
   open_new("\xff\xfe\x80/fresh", 0644);
@@ -227,7 +227,7 @@ static void ghost_long(void) {
   link_out("nb");
 }
 
-/* What is said of a file without a name, as the name of one that has it. */
+/* A real name that looks like the kernel's description of a file without a name. */
 static void deleted_suffix(void) {
   open_new("nb/file (deleted)", 0644);
   link_out("nb/file");

@@ -1,5 +1,5 @@
-/* Processes outside. ATTACK_VICTIM is one of the host's; it blocks all signals, so that the watcher sees
- * which have come. */
+/* Processes outside. ATTACK_VICTIM is a process of the host; it blocks all signals, so that the watcher
+ * sees which have arrived. */
 #define _GNU_SOURCE
 #include "attack.h"
 
@@ -21,13 +21,13 @@
 
 static pid_t victim(void) { return (pid_t)given_number("ATTACK_VICTIM"); }
 
-static struct verdict see(const void *with) {
+static struct finding see(const void *with) {
   char path[64];
   snprintf(path, sizeof path, "/proc/%d", victim());
   return judge(access(path, F_OK), path);
 }
 
-static struct verdict find_by_command(const void *with) {
+static struct finding find_by_command(const void *with) {
   DIR *processes = opendir("/proc");
   if (!processes) return broken("/proc");
   for (struct dirent *entry; (entry = readdir(processes));) {
@@ -39,62 +39,62 @@ static struct verdict find_by_command(const void *with) {
   return refused("not shown");
 }
 
-static struct verdict signal_it(const void *with) { return judge(kill(victim(), SIGTERM), "kill"); }
-static struct verdict signal_thread(const void *with) { return judge(syscall(SYS_tgkill, victim(), victim(), SIGTERM), "tgkill"); }
-static struct verdict queue_signal(const void *with) { return judge(sigqueue(victim(), SIGUSR1, (union sigval){0}), "sigqueue"); }
-static struct verdict hold_it(const void *with) { return judge(syscall(SYS_pidfd_open, victim(), 0), "pidfd_open"); }
-static struct verdict trace_it(const void *with) { return judge(ptrace(PTRACE_ATTACH, victim(), 0, 0), "attach"); }
-static struct verdict seize_it(const void *with) { return judge(ptrace(PTRACE_SEIZE, victim(), 0, 0), "seize"); }
-static struct verdict slow_it(const void *with) { return judge(setpriority(PRIO_PROCESS, (id_t)victim(), 7), "setpriority"); }
+static struct finding signal_it(const void *with) { return judge(kill(victim(), SIGTERM), "kill"); }
+static struct finding signal_thread(const void *with) { return judge(syscall(SYS_tgkill, victim(), victim(), SIGTERM), "tgkill"); }
+static struct finding queue_signal(const void *with) { return judge(sigqueue(victim(), SIGUSR1, (union sigval){0}), "sigqueue"); }
+static struct finding hold_it(const void *with) { return judge(syscall(SYS_pidfd_open, victim(), 0), "pidfd_open"); }
+static struct finding trace_it(const void *with) { return judge(ptrace(PTRACE_ATTACH, victim(), 0, 0), "attach"); }
+static struct finding seize_it(const void *with) { return judge(ptrace(PTRACE_SEIZE, victim(), 0, 0), "seize"); }
+static struct finding slow_it(const void *with) { return judge(setpriority(PRIO_PROCESS, (id_t)victim(), 7), "setpriority"); }
 
-/* Everybody who may be reached, with a signal that does nothing by itself. */
-static struct verdict signal_all(const void *with) {
+/* Every process that can be reached, with a signal that does nothing by itself. */
+static struct finding signal_all(const void *with) {
   signal(SIGURG, SIG_IGN);
   return tried("%s", kill(-1, SIGURG) ? strerrorname_np(errno) : "done");
 }
 
-static struct verdict slow_user(const void *with) {
+static struct finding slow_user(const void *with) {
   return tried("%s", setpriority(PRIO_USER, getuid(), 3) ? strerrorname_np(errno) : "done");
 }
 
-static struct verdict read_memory(const void *with) {
+static struct finding read_memory(const void *with) {
   char byte;
   struct iovec here = {&byte, 1}, there = {(void *)given_number("ATTACK_VICTIM_ADDRESS"), 1};
   return judge(process_vm_readv(victim(), &here, 1, &there, 1, 0), "process_vm_readv");
 }
 
-static struct verdict write_memory(const void *with) {
+static struct finding write_memory(const void *with) {
   char byte = 'x';
   struct iovec here = {&byte, 1}, there = {(void *)given_number("ATTACK_VICTIM_ADDRESS"), 1};
   return judge(process_vm_writev(victim(), &here, 1, &there, 1, 0), "process_vm_writev");
 }
 
-static struct verdict compare(const void *with) {
+static struct finding compare(const void *with) {
   return judge(syscall(SYS_kcmp, getpid(), victim(), KCMP_VM, 0, 0), "kcmp");
 }
 
-static struct verdict limit_it(const void *with) {
+static struct finding limit_it(const void *with) {
   struct rlimit old;
   return judge(prlimit(victim(), RLIMIT_NOFILE, NULL, &old), "prlimit");
 }
 
-static struct verdict pin_it(const void *with) {
+static struct finding pin_it(const void *with) {
   cpu_set_t cpus;
   return judge(sched_getaffinity(victim(), sizeof cpus, &cpus), "sched_getaffinity");
 }
 
-static struct verdict list_locks_of(const void *with) {
+static struct finding list_locks_of(const void *with) {
   void *head;
   size_t length;
   return judge(syscall(SYS_get_robust_list, victim(), &head, &length), "get_robust_list");
 }
 
-static struct verdict delay_disk(const void *with) {
+static struct finding delay_disk(const void *with) {
   return judge(syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, victim(), IOPRIO_PRIO_VALUE(IOPRIO_CLASS_IDLE, 0)), "ioprio_set");
 }
 
 /* Files are sent to whoever runs outside through F_SETOWN. */
-static struct verdict own_signals(const void *with) {
+static struct finding own_signals(const void *with) {
   int ends[2];
   if (pipe(ends)) return broken("pipe");
   return judge(fcntl(ends[0], F_SETOWN, victim()), "F_SETOWN");

@@ -1,4 +1,4 @@
-/* Runs attacks one after another, each in a process of its own, and prints what became of them. */
+/* Runs attacks one after another, each in a separate process, and prints the results. */
 #define _GNU_SOURCE
 #include "attack.h"
 #include "modes.h"
@@ -40,7 +40,7 @@ static void make_scratch_base(void) {
   if (!mkdtemp(scratch_base) || chmod(scratch_base, 0777)) exit(3);
 }
 
-/* Its own directory, because an attack that leaves something must not spoil the next one. */
+/* Its own directory, so that what one attack leaves behind does not spoil the next one. */
 static void enter_scratch(const char *name) {
   char path[700];
   snprintf(path, sizeof path, "%s/%s", scratch_base, name);
@@ -52,26 +52,26 @@ static void try_in_child(const struct attack *attack, int report) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (in_weak_place()) weaken(attack->pretended);
   enter_scratch(attack->name);
-  struct verdict verdict = attack->run(attack->with);
-  if (write(report, &verdict, sizeof verdict) != sizeof verdict) exit(3);
-  if (verdict.holds) pause();
+  struct finding finding = attack->run(attack->with);
+  if (write(report, &finding, sizeof finding) != sizeof finding) exit(3);
+  if (finding.holds) pause();
   exit(0);
 }
 
-static struct verdict hear(int report, pid_t pid) {
+static struct finding hear(int report, pid_t pid) {
   struct pollfd answer = {.fd = report, .events = POLLIN};
-  struct verdict verdict;
-  if (poll(&answer, 1, TIME_LIMIT_MS) == 1 && read(report, &verdict, sizeof verdict) == sizeof verdict) {
-    if (verdict.holds && held_count < MOST_HELD) {
+  struct finding finding;
+  if (poll(&answer, 1, TIME_LIMIT_MS) == 1 && read(report, &finding, sizeof finding) == sizeof finding) {
+    if (finding.holds && held_count < MOST_HELD) {
       held[held_count++] = pid;
-      return verdict;
+      return finding;
     }
   } else {
-    verdict = broken("no answer from the attack");
+    finding = broken("no answer from the attack");
     kill(pid, SIGKILL);
   }
   waitpid(pid, NULL, 0);
-  return verdict;
+  return finding;
 }
 
 static void try(const struct attack *attack) {
@@ -84,9 +84,9 @@ static void try(const struct attack *attack) {
     try_in_child(attack, report[1]);
   }
   close(report[1]);
-  struct verdict verdict = hear(report[0], pid);
+  struct finding finding = hear(report[0], pid);
   close(report[0]);
-  printf("%s\t%s\t%s\n", attack->name, outcomes[verdict.outcome], verdict.detail);
+  printf("%s\t%s\t%s\n", attack->name, outcomes[finding.outcome], finding.detail);
 }
 
 /* Those of `nat` need addresses that only some environments have; they run when they are named. */

@@ -1,4 +1,4 @@
-/* The host's side: makes what attacks aim at, and tells what became of it. */
+/* The host's side: makes what attacks aim at, and reports what happened to it. */
 #define _GNU_SOURCE
 #include "attack.h"
 #include "modes.h"
@@ -43,7 +43,7 @@ static void say_number(const char *variable, long value) {
 
 static char secret[16] = "of the victim";
 
-/* Blocks every signal, so that those that come stay to be seen. */
+/* Blocks every signal, so that those that arrive stay visible. */
 static pid_t start_victim(uid_t user) {
   pid_t pid = fork();
   if (pid) return pid;
@@ -120,7 +120,7 @@ void remove_targets(void) {
 }
 
 static const char *join(const char *directory, const char *name) {
-  static char paths[8][1024]; /* more than are in use at a time */
+  static char paths[8][1024]; /* more than are in use at the same time */
   static int turn;
   turn = (turn + 1) % 8;
   snprintf(paths[turn], sizeof *paths, "%s/%s", directory, name);
@@ -172,7 +172,7 @@ static void make_tree(const char *directory) {
   make_open_file(join(directory, "host-file-spy/ticking"), "0");
 }
 
-/* Does what spies are to be told of: changes files and sends datagrams over loopback. */
+/* Does what spies want to see: changes files and sends datagrams over loopback. */
 static void start_ticking(const char *directory, char **passes) {
   if (fork()) return;
   prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -1,6 +1,6 @@
-/* A place on the host without walls: root with all capabilities, no filter, and everything that attacks
- * aim at. Its namespaces are its own, so that nothing outside of DIRECTORY changes; only what the kernel
- * counts per user is shared with the host, and of that attacks take little here. */
+/* A place on the host without isolation: root with all capabilities, no filter, and everything that attacks
+ * aim at. It has its own namespaces, so that nothing outside DIRECTORY changes. It only shares with the host
+ * what the kernel counts per user, and attacks take little of that here. */
 #define _GNU_SOURCE
 #include "attack.h"
 #include "modes.h"
@@ -48,7 +48,7 @@ static void make_devices(void) {
   mount_at("devpts", "/dev/pts", "devpts", 0, "newinstance,ptmxmode=0666");
 }
 
-/* The mounts that walls inside are made of are there, with nothing that keeps them. */
+/* The mounts that isolate environments exist here, with nothing that protects them. */
 static void make_places(void) {
   mount_at("none", "/", NULL, MS_REC | MS_PRIVATE, NULL);
   mount_at("proc", "/proc", "proc", 0, NULL);
@@ -112,7 +112,7 @@ int run_in_weak_place(const char *directory, char **names) {
 #define IF_EQUAL(value, otherwise) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (value), 0, (otherwise))
 #define ANSWER(value) BPF_STMT(BPF_RET | BPF_K, (value))
 
-/* A filter answers in place of the kernel. */
+/* A filter answers instead of the kernel. */
 static void pretend(long what) {
   uint32_t number = (uint32_t)what, answer = what >> 32 == 1 ? EINVAL : 0;
   bool is_family = what >> 32 == 3;

@@ -1,7 +1,9 @@
-// What root inside can do to the agent, and what the host must still be able to do then.
+// What root inside can do to the agent, and what the host must still be able to do afterwards.
+
 import { readFileSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Environment } from '../../../src/index.ts'
+import { patience } from '../../../src/model/values/patience.ts'
 import { agentPid, statusField } from '../../support/cell-processes.ts'
 import { failureOf } from '../../support/failure-of.ts'
 import type { TemporaryDirectory } from '../../support/temporary-directory.ts'
@@ -16,7 +18,7 @@ export interface AgentScene {
   readonly files: TemporaryDirectory
 }
 
-/** What is wrong, null if nothing is. */
+/** What is wrong; null if nothing is. */
 export type AgentAttack = (scene: AgentScene) => Promise<string | null>
 
 const listening = `
@@ -43,7 +45,7 @@ print('ready', flush=True)
 time.sleep(1000)
 `
 
-/** A debugger that stops process 1 and keeps it, a moment after it has said so. */
+/** A debugger that announces itself, then stops process 1 and keeps it stopped. */
 const stopping = `
 import ctypes, os, time
 libc = ctypes.CDLL(None, use_errno=True)
@@ -58,7 +60,7 @@ async function start({ env, user }: AgentScene, program: string): Promise<void> 
   const command = await env.spawn(words, { mode: 'process', user, cwd: '/' })
   const lines = new LineReader(command.stdout)
   await lines.until('ready')
-  // The connection ends with the agent's answers; nothing more is read of it.
+  // The connection ends with the agent's answers; nothing more is read from it.
   command.stderr.discard()
 }
 
@@ -67,20 +69,20 @@ async function inside({ env, user }: AgentScene, script: string): Promise<void> 
   await env.exec(words, { mode: 'process', user })
 }
 
-/** A host that connects anew: another process would. */
+/** A host that connects again, as another process would. */
 async function asksAgain({ home, env }: AgentScene): Promise<unknown> {
   const later = await (await home.open()).get(env.id)
   return failureOf(later.exec(['echo'], { mode: 'process', timeoutMs: 5000 }))
 }
 
-/** Everything ends by the host's own clock, and the environment can be removed. */
+/** The host's own clock ends everything, and the environment can be removed. */
 async function endsInTime({ env }: AgentScene): Promise<string | null> {
   const startedAt = performance.now()
   await failureOf(env.exec(['true'], { mode: 'process', timeoutMs: 1000 }))
   await failureOf(env.snapshot())
   await env.remove()
-  const seconds = (performance.now() - startedAt) / 1000
-  return seconds < 180 ? null : `took ${seconds} s`
+  const tookMs = performance.now() - startedAt
+  return tookMs < patience(180) ? null : `took ${tookMs} ms`
 }
 
 export const agentAttacks: Readonly<Record<string, AgentAttack>> = {

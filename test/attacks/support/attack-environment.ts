@@ -3,15 +3,15 @@ import { LineReader } from './line-reader.ts'
 import { type Results, readResults } from './results.ts'
 import type { User } from './states.ts'
 
-/** Where the program lies inside. */
+/** Where the program is, inside. */
 export const programInside = '/attacks'
 
 export interface Pass {
   readonly user: User
   readonly variables: Readonly<Record<string, string>>
-  /** only these; all that need no network if none is given */
+  /** only these; by default all that need no network */
   readonly names?: readonly string[]
-  /** what the host sees while the attacks hold what they took, as lines of the watcher */
+  /** what the host sees while the attacks hold what they took, as lines from the watcher */
   readonly look: () => Promise<readonly string[]>
 }
 

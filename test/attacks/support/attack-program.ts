@@ -10,7 +10,7 @@ export function attackProgram(): string {
   const place = join(process.env.FORKPOINT_HOME ?? '/var/tmp', 'attacks')
   if (existsSync(place)) return place
   const files = readdirSync(sources).filter((name) => name.endsWith('.c'))
-  // Another worker may compile it at this moment, too.
+  // Another worker may be compiling it at the same time.
   const made = `${place}.${process.pid}`
   const warnings = ['-Wall', '-Wextra', '-Werror', '-Wno-unused-parameter']
   const options = [...warnings, '-Wno-missing-field-initializers', '-O1', '-static', '-o', made]

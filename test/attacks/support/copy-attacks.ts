@@ -1,4 +1,4 @@
-// What code inside makes in its working directory, and what the host does with it then.
+// What code inside makes in its working directory, and what the host then does with it.
 import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Environment } from '../../../src/index.ts'
@@ -21,7 +21,7 @@ export function makePlace(place: string): void {
   writeFileSync(join(place, 'victim/file'), 'of the host')
 }
 
-/** What an earlier release took for its own plan: it would end the victim, and open a file to all. */
+/** An earlier release took this for its own plan, which deletes the victim and opens a file to everyone. */
 const plan = JSON.stringify([
   { do: 'put', path: '../victim/file', slot: 0 },
   { do: 'chmod', path: 'mine', from: 0o6777, to: 0o600 },
@@ -66,7 +66,7 @@ export const copyAttacks: Readonly<Record<string, CopyAttack>> = {
     await plantPlan(() => `${process.pid}-1`)(scene)
     await scene.inside('echo more > more')
     await env.apply(join(place, 'out'))
-    if (!readdirSync(join(place, 'out')).includes('more')) throw new Error('apply was kept out')
+    if (!readdirSync(join(place, 'out')).includes('more')) throw new Error('apply was blocked')
   },
   'apply-plan-pipe': async (scene) => {
     const name = '.forkpoint-apply-0-0-fedcba9876543210'

@@ -20,7 +20,7 @@ ip = struct.pack('!BBHHHBBH4s4s', 0x45, 0, 24, 1, 0, 64, 253, 0, socket.inet_ato
 s.sendto(ip + b'sent', (to, 0))
 `
 
-/** With an address of the kind that clouds have their secrets at, and a look at what arrives. */
+/** With an address where clouds keep their secrets, and a look at what arrives. */
 export class FarNetwork implements AsyncDisposable {
   readonly outside: OutsideNetwork
   readonly linkLocalAddress = '169.254.77.2'
@@ -41,13 +41,13 @@ export class FarNetwork implements AsyncDisposable {
     return far
   }
 
-  /** The senders of all packets that came before one that is sent now. */
+  /** The senders of all packets that arrived before one that is sent now. */
   async senders(): Promise<string[]> {
     this.send('203.0.113.255')
     return this.#seen.until('203.0.113.255')
   }
 
-  /** A packet by the host, in the name of `sender`. */
+  /** A packet from the host, with the address of `sender`. */
   send(sender: string): void {
     execFileSync('/usr/bin/python3', ['-c', sending, sender, this.outside.address])
   }

@@ -2,7 +2,7 @@ import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
- * A directory with all that is in it, times included: a name that came and went has changed the
+ * A directory with everything in it, including times: a name that came and went has changed the
  * times of the directory it was in.
  */
 export function fingerprint(path: string): string[] {

@@ -18,9 +18,9 @@ type Variables = Readonly<Record<string, string>>
 type Watcher = ChildProcessByStdio<Writable, Readable, null>
 
 export interface TargetOptions {
-  /** the home of the environments, and one that they have nothing to do with */
+  /** the home of the environments, and an unrelated one */
   readonly homes: { readonly own: TestHome; readonly other: TestHome }
-  /** one run of all attacks each; every one has a tree of files of its own */
+  /** each is one run of all attacks, with its own tree of files */
   readonly passes: readonly string[]
   readonly limits: { readonly pids: number; readonly memoryBytes: number }
   /** ids of the host that users inside may have */
@@ -53,7 +53,7 @@ export class HostTargets implements AsyncDisposable {
     return targets
   }
 
-  /** What the mask of the environments has to hide. */
+  /** What the mask of the environments must hide. */
   get masked(): string[] {
     return this.#options.passes.map((pass) => join(this.#files.path, pass, 'mask/masked'))
   }
@@ -75,19 +75,19 @@ export class HostTargets implements AsyncDisposable {
     return join(this.#files.path, pass, 'devices/disk')
   }
 
-  /** Remembers the kernel's counters as they are now. */
+  /** Remembers the kernel's current counters. */
   async begin(): Promise<void> {
     this.#watcher.stdin.write('begin\n')
     await this.#lines.until('done')
   }
 
-  /** What the host sees of a pass while its attacks hold what they took. */
+  /** What the host sees during a pass, while its attacks hold what they took. */
   async look(pass: string): Promise<string[]> {
     this.#watcher.stdin.write(`${pass}\n`)
     return this.#lines.until('done')
   }
 
-  /** The same attacks in a place without walls. */
+  /** The same attacks in a place without isolation. */
   async attackWeakPlace(): Promise<Results> {
     await using cgroup = new JoinableCgroup(this.#options.homes.own)
     const child = this.#start(['weak', this.#files.path], cgroup.variables)
@@ -124,11 +124,11 @@ export class HostTargets implements AsyncDisposable {
   }
 }
 
-/** A cgroup that names Forkpoint, for a process that shows what its path tells. */
+/** A cgroup with Forkpoint in its name, to show what its path gives away. */
 class JoinableCgroup implements AsyncDisposable {
   readonly #dir: string
 
-  /** Beside those of Forkpoint: below them there are walls. */
+  /** Next to Forkpoint's own: everything below those is isolated. */
   constructor(home: TestHome) {
     const [first = ''] = cgroupDirs(detectLayout(), home.key, 'weak')
     this.#dir = resolve(first, `../../../forkpoint-weak-${home.key}`)
@@ -139,7 +139,7 @@ class JoinableCgroup implements AsyncDisposable {
     return { ATTACK_CGROUP: join(this.#dir, 'cgroup.procs') }
   }
 
-  /** Processes are in it for a moment after they have ended. */
+  /** Processes stay in it for a moment after they have ended. */
   async [Symbol.asyncDispose](): Promise<void> {
     const deadline = Date.now() + patiently.timeout
     while (spawnSync('rmdir', [this.#dir]).status !== 0) {

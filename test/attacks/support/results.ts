@@ -1,6 +1,6 @@
 import { allRuns, nameOf } from './states.ts'
 
-/** What became of one attack in one pass. */
+/** The result of one attack in one pass. */
 export type Outcome = 'refused' | 'succeeded' | 'broken'
 
 export interface Result {
@@ -12,8 +12,8 @@ export interface Result {
 export type Results = ReadonlyMap<string, Result>
 
 /**
- * Lines of the program: an attack's own verdict, or for `tried` the one of the watcher, `kept` or
- * `changed`. What nobody watched is broken.
+ * Lines of the program: an attack's own result, or for `tried` that of the watcher, `kept` or
+ * `changed`. If nobody watched, it counts as broken.
  */
 export function readResults(attackLines: readonly string[], seenLines: readonly string[]): Results {
   const seen = new Map(seenLines.map((line) => [fieldsOf(line)[0], line]))
@@ -25,12 +25,18 @@ export function readResults(attackLines: readonly string[], seenLines: readonly 
   )
 }
 
-/** The runs in which an attack was not refused, and what became of it. */
+/** The runs in which an attack was not refused, and the result. */
 export function through(name: string, byRun: ReadonlyMap<string, Results>): string[] {
   return allRuns
     .map((run) => ({ run: nameOf(run), result: byRun.get(nameOf(run))?.get(name) }))
     .filter(({ result }) => result?.outcome !== 'refused')
     .map(({ run, result }) => `${run}: ${result?.outcome ?? 'not tried'}: ${result?.detail ?? ''}`)
+}
+
+/** In how many runs an attack was made and refused. */
+export function refusals(name: string, byRun: ReadonlyMap<string, Results>): number {
+  const results = allRuns.map((run) => byRun.get(nameOf(run))?.get(name))
+  return results.filter((result) => result?.outcome === 'refused').length
 }
 
 function readSeen(line: string | undefined, tried: string): Result {

@@ -23,7 +23,7 @@ export function nameOf({ state, user }: AttackRun): string {
   return `${state.replaceAll(' ', '-')}-${user}`
 }
 
-/** A new environment in one of the states, for attacks that leave nothing of it. */
+/** A new environment in one of the states, for attacks that destroy it. */
 export async function environmentIn(
   home: TestHome,
   state: State,
@@ -48,7 +48,7 @@ export async function environmentIn(
 
 /**
  * Takes an environment through the states and calls `attack` in each. It may have been made in any
- * way: by an older release, too.
+ * way, even by an older release.
  *
  * From disk means that no process that knew the environment is left: its own have ended, and another
  * Forkpoint brings it back.

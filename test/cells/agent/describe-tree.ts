@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto'
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Everything that a copy of a tree should keep, one line an entry. */
+/** Everything that a copy of a tree should keep, one line per entry. */
 export function describeTree(root: string): string[] {
   const lines: string[] = []
   const visit = (path: string, name: string) => {
     const info = lstatSync(path, { bigint: true })
     const mode = (info.mode & 0o7777n).toString(8)
-    // Node sets times as floating point, which is exact to a microsecond only.
+    // Node sets times as floating point, which is only exact to a microsecond.
     const time = info.mtimeNs / 1_000_000n
     if (info.isSymbolicLink()) lines.push(`${name} -> ${readlinkSync(path)} ${time}`)
     else if (info.isDirectory()) {

@@ -22,9 +22,10 @@ import {
 } from '../../../src/agent/files/files.ts'
 import type { AgentConnection } from '../../../src/agent/wire/connection.ts'
 import { ConflictError, NotFoundError, ResourceError } from '../../../src/model/errors.ts'
+import { unless } from '../../support/evidence.ts'
 import { TestAgent, whyNoAgent } from './run-agent.ts'
 
-describe.skipIf(whyNoAgent)('files inside', () => {
+describe('files inside', unless(whyNoAgent), () => {
   let agent: TestAgent
   let connection: AgentConnection
 
@@ -66,18 +67,18 @@ describe.skipIf(whyNoAgent)('files inside', () => {
     expect(await readFile(connection, agent.path('empty'))).toHaveLength(0)
   })
 
-  test('of /proc, which have no size, are read too', async () => {
+  test('in /proc, which have no size, can be read', async () => {
     expect(String(await readFile(connection, '/proc/self/status'))).toMatch(/^Name:/)
   })
 
-  test('get their parents made on request only', async () => {
+  test('get missing parent directories only on request', async () => {
     const path = agent.path('a/b/c')
     await expect(writeFile(connection, path, 'x')).rejects.toThrow(NotFoundError)
     await writeFile(connection, path, 'x', { makeParents: true })
     expect(readFileSync(path, 'utf8')).toBe('x')
   })
 
-  test('are appended to, replaced, or made only if new, as asked', async () => {
+  test('are appended to, replaced, or created only if new, as requested', async () => {
     const path = agent.path('how')
     await writeFile(connection, path, 'one', { how: 'create' })
     await expect(writeFile(connection, path, 'no', { how: 'create' })).rejects.toThrow(
@@ -89,7 +90,7 @@ describe.skipIf(whyNoAgent)('files inside', () => {
     expect(readFileSync(path, 'utf8')).toBe('three')
   })
 
-  test('that are written half keep what they had, and leave nothing behind', async () => {
+  test('that are only half written keep their old content, and leave nothing behind', async () => {
     mkdirSync(agent.path('half'))
     const path = agent.path('half/file')
     await writeFile(connection, path, 'whole')
@@ -102,7 +103,7 @@ describe.skipIf(whyNoAgent)('files inside', () => {
     await expect.poll(() => readdirSync(agent.path('half'))).toEqual(['file'])
   })
 
-  test('too large for memory are refused, with what to do instead', async () => {
+  test('that are too large for memory are refused, with a remedy', async () => {
     writeFileSync(agent.path('huge'), '')
     truncateSync(agent.path('huge'), 2 ** 42)
     const reading = readFile(connection, agent.path('huge'), { maxBytes: 100_000 })
@@ -111,7 +112,7 @@ describe.skipIf(whyNoAgent)('files inside', () => {
     expect(failure).toMatchObject({ remedy: expect.stringContaining('stream') })
   })
 
-  test('are listed with what they are', async () => {
+  test('are listed with their types', async () => {
     const directory = agent.path('listed')
     mkdirSync(`${directory}/sub`, { recursive: true })
     writeFileSync(`${directory}/file`, '12345')
@@ -128,7 +129,7 @@ describe.skipIf(whyNoAgent)('files inside', () => {
     expect(byName.get('sub')).toMatchObject({ type: 'directory' })
   })
 
-  test('are listed by the ten thousand', async () => {
+  test('are listed, even ten thousand of them', async () => {
     mkdirSync(agent.path('many'))
     for (let i = 0; i < 10_000; i += 1) writeFileSync(agent.path(`many/entry-number-${i}`), '')
     expect(await listFiles(connection, agent.path('many'))).toHaveLength(10_000)
@@ -168,7 +169,7 @@ describe.skipIf(whyNoAgent)('files inside', () => {
     await removeFile(connection, agent.path('moved'), { force: true })
   })
 
-  test('get their owner, mode and time changed, exact to the nanosecond', async () => {
+  test('can get another owner, mode and time, exact to the nanosecond', async () => {
     await writeFile(connection, agent.path('attributes'), '')
     const mtimeNs = 1_234_567_890_123_456_789n
     const attributes = { mode: 0o4711, uid: 1234, gid: 4321, mtimeNs }
@@ -185,7 +186,7 @@ describe.skipIf(whyNoAgent)('files inside', () => {
   })
 
   describe('that are watched', () => {
-    test('report what happens to them, from the moment the watch stands', async () => {
+    test('report what happens to them, as soon as the watch is set up', async () => {
       const directory = agent.path('watched')
       mkdirSync(directory)
       const watch = await watchFiles(connection, directory)
@@ -218,7 +219,7 @@ describe.skipIf(whyNoAgent)('files inside', () => {
       expect(paths).toContain('new')
     })
 
-    test('until the caller has seen enough', async () => {
+    test('until the caller stops', async () => {
       const closed = await watchFiles(connection, agent.path('.'))
       setTimeout(() => closed.close(), 50)
       for await (const _ of closed);

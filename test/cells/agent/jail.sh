@@ -1,7 +1,7 @@
 #!/bin/sh
 # Runs a program as PID 1 of a throw-away copy of this machine: an overlay of / that
 # lives in memory, with its own /dev, /proc, network and hostname. Whatever the program
-# does to files stays in there, but for DIRECTORY, which is shared under the same path.
+# does to files stays in there, except for DIRECTORY, which is shared under the same path.
 #
 #   unshare --pid --fork --mount --uts --ipc --net --kill-child jail.sh DIRECTORY PROGRAM...
 set -eu

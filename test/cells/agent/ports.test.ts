@@ -6,13 +6,14 @@ import { execCommand } from '../../../src/agent/commands/exec.ts'
 import { connectPort, forwardPort } from '../../../src/agent/ports.ts'
 import type { AgentConnection } from '../../../src/agent/wire/connection.ts'
 import { ConflictError } from '../../../src/model/errors.ts'
+import { unless } from '../../support/evidence.ts'
 import { TestAgent, whyNoAgent } from './run-agent.ts'
 
 const PYTHON_PORT = 18_732
 const ECHO_PORT = 18_733
 const python = { PATH: process.env.PATH ?? '' }
 
-/** Reads all, then answers with how much it was and the same bytes again. */
+/** Reads everything, then answers with the number of bytes and the bytes themselves. */
 const echoServer = `
 import socket
 server = socket.create_server(('127.0.0.1', ${ECHO_PORT}))
@@ -25,7 +26,7 @@ while True:
     peer.close()
 `
 
-describe.skipIf(whyNoAgent)('a forwarded port', () => {
+describe('a forwarded port', unless(whyNoAgent), () => {
   let agent: TestAgent
   let connection: AgentConnection
 
@@ -54,6 +55,7 @@ describe.skipIf(whyNoAgent)('a forwarded port', () => {
         stream.cancel()
         return
       } catch {
+        // Nothing listens there yet.
         await sleep(50)
       }
     }
@@ -79,7 +81,7 @@ describe.skipIf(whyNoAgent)('a forwarded port', () => {
     for (const answer of answers) expect(await answer.text()).toContain('Directory listing')
   })
 
-  test('carries much both ways, and the end of each direction by itself', async () => {
+  test('carries a lot of data both ways, and ends each direction separately', async () => {
     await using forward = await forwardPort(async () => connection, { port: ECHO_PORT })
     const data = Buffer.alloc(20_000_000, 'abcdefghijk')
     const answer = await talk(forward.port, data)
@@ -96,7 +98,7 @@ describe.skipIf(whyNoAgent)('a forwarded port', () => {
     await expect(connectPort(connection, { port: 1 })).rejects.toThrow(/127.0.0.1:1 inside/)
   })
 
-  test('stops when it is closed, with what it carried', async () => {
+  test('stops when it is closed, and so do its connections', async () => {
     const forward = await forwardPort(async () => connection, { port: ECHO_PORT })
     const socket = connect(forward.port, '127.0.0.1')
     const closed = new Promise((resolve) => socket.once('close', resolve))
@@ -116,13 +118,13 @@ describe.skipIf(whyNoAgent)('a forwarded port', () => {
     expect((await fetch(`http://127.0.0.1:${forward.port}/`)).status).toBe(200)
   })
 
-  test('that is taken on the host is a conflict', async () => {
+  test('that is in use on the host is a conflict', async () => {
     await using first = await forwardPort(async () => connection, { port: ECHO_PORT })
     const second = forwardPort(async () => connection, { port: ECHO_PORT, listenPort: first.port })
     await expect(second).rejects.toThrow(ConflictError)
   })
 
-  test('does not hold up commands while it is busy', async () => {
+  test('does not delay commands while it is busy', async () => {
     await using forward = await forwardPort(async () => connection, { port: ECHO_PORT })
     const busy = talk(forward.port, Buffer.alloc(30_000_000))
     const { stdout } = await execCommand(connection, { mode: 'process', command: 'echo quick' })

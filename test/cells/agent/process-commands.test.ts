@@ -11,9 +11,10 @@ import {
 import { execCommand } from '../../../src/agent/commands/exec.ts'
 import type { AgentConnection } from '../../../src/agent/wire/connection.ts'
 import { NotFoundError, ResourceError } from '../../../src/model/errors.ts'
+import { unless } from '../../support/evidence.ts'
 import { TestAgent, whyNoAgent } from './run-agent.ts'
 
-describe.skipIf(whyNoAgent)('a command as a fresh process', () => {
+describe('a command as a fresh process', unless(whyNoAgent), () => {
   let agent: TestAgent
   let connection: AgentConnection
 
@@ -37,20 +38,20 @@ describe.skipIf(whyNoAgent)('a command as a fresh process', () => {
     expect(exitCode).toBe(0)
   })
 
-  test('gets its words exactly, with no shell between', async () => {
+  test('gets its arguments exactly, without a shell in between', async () => {
     const words = ['printf', '%s|', '$HOME', 'a  b', '', '*']
     const { stdout } = await execCommand(connection, { mode: 'process', command: words })
     expect(String(stdout)).toBe('$HOME|a  b||*|')
   })
 
-  test('that is not there fails as a shell would say it', async () => {
+  test('that does not exist fails as it would in a shell', async () => {
     const spec = { mode: 'process', command: ['no-such-program'] } as const
     const outcome = await execCommand(connection, spec).catch((error: unknown) => error)
     if (outcome instanceof Error) expect(outcome).toBeInstanceOf(NotFoundError)
     else expect(outcome).toMatchObject({ exitCode: 127 })
   })
 
-  test('says which signal ended it', async () => {
+  test('reports which signal ended it', async () => {
     const command = startCommand(connection, { mode: 'process', command: ['sleep', '1000'] })
     expect(await command.pid).toBeGreaterThan(1)
     await command.signal('SIGUSR1')
@@ -68,7 +69,7 @@ describe.skipIf(whyNoAgent)('a command as a fresh process', () => {
     expect(Number(String(left.stdout))).toBeLessThanOrEqual(1)
   })
 
-  test('can be talked to while it runs', async () => {
+  test('accepts input while it runs', async () => {
     const command = startCommand(connection, {
       mode: 'process',
       command: 'while read line; do echo "<$line>"; done',
@@ -101,7 +102,7 @@ describe.skipIf(whyNoAgent)('a command as a fresh process', () => {
     expect(String((await execCommand(connection, spec)).stdout).trim()).toBe('10000000')
   })
 
-  test('runs beside others and beside a shell', async () => {
+  test('runs at the same time as others and a shell', async () => {
     const inShell = execCommand(connection, { mode: 'shell', command: 'sleep 0.5; echo shell' })
     const many = Array.from({ length: 40 }, (_, i) =>
       execCommand(connection, { mode: 'process', command: `sleep 0.2; echo ${i}; exit ${i}` }),
@@ -112,7 +113,7 @@ describe.skipIf(whyNoAgent)('a command as a fresh process', () => {
     expect(String((await inShell).stdout)).toBe('shell\n')
   })
 
-  test('that writes 200 MB is received whole, in bounded memory', async () => {
+  test('that writes 200 MB is received completely, in bounded memory', async () => {
     let bytes = 0
     let peak = 0
     const before = process.memoryUsage().rss
@@ -140,7 +141,7 @@ describe.skipIf(whyNoAgent)('a command as a fresh process', () => {
     expect(await command.wait()).toMatchObject({ exitCode: 0 })
   })
 
-  test('does not hold up others while its reader is slow', async () => {
+  test('does not delay others while its reader is slow', async () => {
     const stalled = startCommand(connection, { mode: 'process', command: ['yes'] })
     await sleep(200)
     const quick = await execCommand(connection, { mode: 'process', command: 'echo quick' })
@@ -150,7 +151,7 @@ describe.skipIf(whyNoAgent)('a command as a fresh process', () => {
     expect(await stalled.wait()).toMatchObject({ signal: 'SIGKILL' })
   })
 
-  test('that writes more than may be kept is ended, with what to do instead', async () => {
+  test('that writes more than can be kept is ended, with a remedy', async () => {
     const spec = { mode: 'process', command: ['yes'] } as const
     const failure = await execCommand(connection, spec, { maxBytes: 1_000_000 }).catch((e) => e)
     expect(failure).toBeInstanceOf(ResourceError)
@@ -183,11 +184,11 @@ describe.skipIf(whyNoAgent)('a command as a fresh process', () => {
   })
 })
 
-describe.skipIf(whyNoAgent)('a command whose connection breaks', () => {
+describe('a command whose connection breaks', unless(whyNoAgent), () => {
   const script = 'i=0; while [ $i -lt 60000 ]; do echo "line $i of the output"; i=$((i+1)); done'
   const expected = Array.from({ length: 60_000 }, (_, i) => `line ${i} of the output\n`).join('')
 
-  test('goes on exactly where its reader was', async () => {
+  test('continues exactly where its reader was', async () => {
     await using agent = await TestAgent.start()
     const first = await agent.connect()
     const started = startCommand(first, { id: 'long', mode: 'process', command: script })
@@ -205,7 +206,7 @@ describe.skipIf(whyNoAgent)('a command whose connection breaks', () => {
     expect(await resumed.wait()).toMatchObject({ exitCode: 0 })
   })
 
-  test('is followed over new connections when the caller says how', async () => {
+  test('is followed over new connections if the caller can make them', async () => {
     await using agent = await TestAgent.start()
     let connection = await agent.connect()
     let reconnects = 0
@@ -227,7 +228,7 @@ describe.skipIf(whyNoAgent)('a command whose connection breaks', () => {
     expect(reconnects).toBeGreaterThan(2)
   })
 
-  test('that waits for its turn in a shell is still run once', async () => {
+  test('that waits for its turn in a shell still runs only once', async () => {
     await using agent = await TestAgent.start()
     const first = await agent.connect()
     const busy = startCommand(first, { mode: 'shell', command: 'sleep 1; count=0' })

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { openConnection } from '../../../src/agent/wire/connect.ts'
 import type { AgentConnection } from '../../../src/agent/wire/connection.ts'
 import { openAgentSocket } from '../../../src/agent/wire/socket.ts'
+import { whyNot } from '../../support/probe.ts'
 
 const program =
   process.env.FORKPOINT_TEST_AGENT ?? join(import.meta.dirname, '../../../native/build/agent')
@@ -14,17 +15,13 @@ const program =
 const jail = join(import.meta.dirname, 'jail.sh')
 const namespaces = ['--pid', '--fork', '--mount', '--uts', '--ipc', '--net', '--kill-child']
 
-const canUnshare = spawnSync('unshare', [...namespaces, 'true']).status === 0
-
-/** Why the agent cannot run here, null if it can. */
+/** Why the agent cannot run here; null if it can. */
 export const whyNoAgent = !existsSync(program)
   ? `${program} is not built`
-  : canUnshare
-    ? null
-    : 'no rights to make namespaces'
+  : whyNot('unshare', ...namespaces, 'true')
 
 /**
- * A real agent as PID 1 of a throw-away copy of this machine: it runs as root and does what it is
+ * A real agent as PID 1 of a throw-away copy of this machine: it runs as root and does as it is
  * told, so it must never see the real files. Only its own directory is shared.
  */
 export class TestAgent implements AsyncDisposable {
@@ -43,7 +40,7 @@ export class TestAgent implements AsyncDisposable {
   static async start(other?: string): Promise<TestAgent> {
     const directory = mkdtempSync(join(tmpdir(), 'forkpoint-agent-'))
     for (const name of ['run', 'files', 'jail']) mkdirSync(join(directory, name))
-    // Beside the shared files, because the program may lie on a mount that the copy lacks.
+    // Next to the shared files, because the program may be on a mount that the copy lacks.
     const copy = join(directory, 'agent')
     copyFileSync(other ?? program, copy)
     const socket = ['--socket', join(directory, 'run/agent.sock')]

@@ -2,11 +2,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type ExecOptions, type ExecSpec, execCommand } from '../../../src/agent/commands/exec.ts'
 import { closeShell, listShells } from '../../../src/agent/environment.ts'
 import type { AgentConnection } from '../../../src/agent/wire/connection.ts'
+import { unless } from '../../support/evidence.ts'
 import { TestAgent, whyNoAgent } from './run-agent.ts'
 
 type ShellSpec = Partial<Extract<ExecSpec, { mode: 'shell' }>>
 
-describe.skipIf(whyNoAgent)('a command in a persistent shell', () => {
+describe('a command in a persistent shell', unless(whyNoAgent), () => {
   let agent: TestAgent
   let connection: AgentConnection
 
@@ -21,7 +22,7 @@ describe.skipIf(whyNoAgent)('a command in a persistent shell', () => {
     return { ...result, stdout: String(result.stdout), stderr: String(result.stderr) }
   }
 
-  describe('leaves its state to the next', () => {
+  describe('leaves its state for the next', () => {
     test('the directory', async () => {
       await run('cd /usr/share')
       expect((await run('pwd')).stdout).toBe('/usr/share\n')
@@ -50,8 +51,8 @@ describe.skipIf(whyNoAgent)('a command in a persistent shell', () => {
     })
   })
 
-  describe('gives back', () => {
-    test('stdout and stderr apart, and its true exit code', async () => {
+  describe('returns', () => {
+    test('stdout and stderr separately, and its real exit code', async () => {
       const result = await run('echo to-out; echo to-err >&2; (exit 7)')
       expect(result).toMatchObject({
         stdout: 'to-out\n',
@@ -71,15 +72,15 @@ describe.skipIf(whyNoAgent)('a command in a persistent shell', () => {
       expect(stdout.equals(bytes)).toBe(true)
     })
 
-    test('what it made of its stdin', async () => {
+    test('what it computed from its stdin', async () => {
       expect((await run('tr a-z A-Z', { stdin: 'quiet please' })).stdout).toBe('QUIET PLEASE')
     })
 
-    test('an end of input at once when none was given', async () => {
+    test('an immediate end of input if none was given', async () => {
       expect((await run('cat; echo done')).stdout).toBe('done\n')
     })
 
-    test('the words it was given, exactly', async () => {
+    test('its arguments, exactly', async () => {
       const words = ['printf', '%s|', "it's", '$HOME', 'a  b', '*', '']
       const { stdout } = await execCommand(connection, { mode: 'shell', command: words })
       expect(String(stdout)).toBe("it's|$HOME|a  b|*||")
@@ -98,7 +99,7 @@ describe.skipIf(whyNoAgent)('a command in a persistent shell', () => {
     })
   })
 
-  describe('does not break the next one', () => {
+  describe('does not break the next command', () => {
     beforeEach(async () => {
       await run('cd / && here=before')
     })
@@ -110,7 +111,7 @@ describe.skipIf(whyNoAgent)('a command in a persistent shell', () => {
       ['an unset variable under set -u', 'set -u; echo $not_there'],
       ['stty', 'stty raw -echo; stty -icanon'],
       ['closed streams', 'exec 2>&1 1>/dev/null; exec 0<&-; true'],
-      ['a command that is not there', 'no-such-program --at-all'],
+      ['a command that does not exist', 'no-such-program --at-all'],
       ['an interrupt of itself', 'kill -INT $$; sleep 5'],
       ['a trap', "trap 'echo trapped' EXIT DEBUG ERR; false; trap - DEBUG ERR EXIT"],
     ]
@@ -127,13 +128,16 @@ describe.skipIf(whyNoAgent)('a command in a persistent shell', () => {
       ['set -e and a failure', 'set -e; false; echo not reached', { exitCode: 1, shellGone: true }],
       ['kill -9 $$', 'kill -9 $$', { signal: 'SIGKILL', shellGone: true }],
     ]
-    test.each(endings)('when it ends the shell by %s; it says so', async (_, command, expected) => {
-      expect(await run(command, { timeoutMs: 8000 })).toMatchObject(expected)
-      const next = await run('echo "fresh$here"', { timeoutMs: 8000 })
-      expect(next).toMatchObject({ stdout: 'fresh\n', exitCode: 0, shellGone: false })
-    })
+    test.each(endings)(
+      'when it ends the shell by %s, and reports that',
+      async (_, command, expected) => {
+        expect(await run(command, { timeoutMs: 8000 })).toMatchObject(expected)
+        const next = await run('echo "fresh$here"', { timeoutMs: 8000 })
+        expect(next).toMatchObject({ stdout: 'fresh\n', exitCode: 0, shellGone: false })
+      },
+    )
 
-    test('when a background job of it keeps stdout open', async () => {
+    test('when its background job keeps stdout open', async () => {
       const first = await run('(sleep 0.3; echo late; sleep 1000) & echo first', {
         timeoutMs: 8000,
       })
@@ -153,20 +157,20 @@ describe.skipIf(whyNoAgent)('a command in a persistent shell', () => {
       expect((await run('echo $kept')).stdout).toBe('yes\n')
     })
 
-    test('is killed after the grace when it does not listen', async () => {
+    test('is killed after a grace period if it ignores the signal', async () => {
       const stubborn = `bash -c 'trap "" TERM INT HUP; while :; do sleep 1; done'`
       const result = await run(stubborn, { timeoutMs: 200, graceMs: 300 })
       expect(result).toMatchObject({ timedOut: true, shellGone: false })
       expect((await run('echo alive')).stdout).toBe('alive\n')
     })
 
-    test('is ended even when the shell itself is what loops', async () => {
+    test('is ended even if the shell itself is looping', async () => {
       const result = await run('while :; do :; done', { timeoutMs: 300 })
       expect(result.timedOut).toBe(true)
       expect((await run('echo alive')).stdout).toBe('alive\n')
     })
 
-    test('is ended when its caller gives up', async () => {
+    test('is ended when its caller aborts', async () => {
       await run('kept=still')
       const options = { signal: AbortSignal.timeout(300) }
       await expect(run('sleep 1000; echo not reached', {}, options)).rejects.toThrow(/timeout/)
@@ -175,14 +179,14 @@ describe.skipIf(whyNoAgent)('a command in a persistent shell', () => {
   })
 
   describe('of one of several shells', () => {
-    test('sees its own state only', async () => {
+    test('sees only its own state', async () => {
       await run('who=main; cd /')
       await run('who=other; cd /usr', { shell: 'other' })
       expect((await run('echo $who $PWD')).stdout).toBe('main /\n')
       expect((await run('echo $who $PWD', { shell: 'other' })).stdout).toBe('other /usr\n')
     })
 
-    test('runs beside a long one in another, and after one in its own', async () => {
+    test('runs during a long one in another shell, and after one in its own', async () => {
       const done = agent.path('quick-is-done')
       const slow = run(`until [ -e ${done} ]; do sleep 0.02; done; echo slow; said=yes`)
       const queued = run('echo queued, $said')
@@ -191,7 +195,7 @@ describe.skipIf(whyNoAgent)('a command in a persistent shell', () => {
       expect((await queued).stdout).toBe('queued, yes\n')
     })
 
-    test('is listed with where it is, and ends when it is closed', async () => {
+    test('is listed with its directory, and ends when it is closed', async () => {
       await run('cd /usr/bin', { shell: 'brief' })
       const shells = await listShells(connection)
       expect(shells.find((shell) => shell.shell === 'brief')).toMatchObject({
@@ -204,14 +208,14 @@ describe.skipIf(whyNoAgent)('a command in a persistent shell', () => {
     })
   })
 
-  test('may have a directory and variables of its own, for itself only', async () => {
+  test('may have its own directory and variables, for itself only', async () => {
     await run('cd /usr; unset ONCE')
     const result = await run('echo $PWD $ONCE', { cwd: '/tmp', env: { ONCE: "it's once" } })
     expect(result.stdout).toBe("/tmp it's once\n")
     expect((await run('echo $PWD "$ONCE"')).stdout).toBe('/usr \n')
   })
 
-  test('has a terminal of its own to control', async () => {
+  test('has its own controlling terminal', async () => {
     expect((await run('ps -o tty= $$; echo seen > /dev/tty')).stdout).toMatch(/^pts\/\d+\s*$/)
   })
 })

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readScreen } from '../../../src/agent/terminals/screen.ts'
 import {
@@ -11,12 +10,14 @@ import {
 } from '../../../src/agent/terminals/terminals.ts'
 import type { AgentConnection } from '../../../src/agent/wire/connection.ts'
 import { NotFoundError } from '../../../src/model/errors.ts'
+import { unless } from '../../support/evidence.ts'
+import { whyNot } from '../../support/probe.ts'
 import { TestAgent, whyNoAgent } from './run-agent.ts'
 
-const hasVim = spawnSync('vim', ['--version']).status === 0
+const whyNoVim = whyNot('vim', '--version')
 const bash = { argv: ['bash', '--norc', '--noprofile'], env: { PS1: '$ ' } }
 
-describe.skipIf(whyNoAgent)('a terminal', () => {
+describe('a terminal', unless(whyNoAgent), () => {
   let agent: TestAgent
   let connection: AgentConnection
 
@@ -29,7 +30,7 @@ describe.skipIf(whyNoAgent)('a terminal', () => {
   /** What the terminal shows, once it shows `wanted`. */
   async function screenWith(name: string, wanted: string | RegExp): Promise<string> {
     const text = async () => (await readScreen(connection, name)).lines.join('\n')
-    await expect.poll(text, { timeout: 10_000, interval: 50 }).toMatch(wanted)
+    await expect.poll(text, { timeout: 60_000, interval: 50 }).toMatch(wanted)
     return await text()
   }
 
@@ -42,7 +43,7 @@ describe.skipIf(whyNoAgent)('a terminal', () => {
     throw new Error(`the terminal ended without ${wanted}: ${text}`)
   }
 
-  test('runs what is typed and shows what comes of it', async () => {
+  test('runs what is typed and shows the output', async () => {
     const terminal = await openTerminal(connection, 'typing', bash)
     await terminal.write('echo $((6*7))\r')
     expect(await readUntil(terminal, '42')).toContain('echo $((6*7))')
@@ -50,7 +51,7 @@ describe.skipIf(whyNoAgent)('a terminal', () => {
     expect(await screenWith('typing', /^42$/m)).toContain('$ echo $((6*7))')
   })
 
-  test('repeats no question and no write to the clipboard to who attaches again', async () => {
+  test('repeats no query and no clipboard write when somebody attaches again', async () => {
     const terminal = await openTerminal(connection, 'effects', bash)
     await terminal.write("printf '\\e]52;c;eA==\\a\\e[6n\\e[1mdra''wn'\r")
     expect(await readUntil(terminal, 'drawn')).toContain('\x1b]52;c;eA==\x07\x1b[6n')
@@ -63,7 +64,7 @@ describe.skipIf(whyNoAgent)('a terminal', () => {
     again.detach()
   })
 
-  test.skipIf(!hasVim)('shows vim as a person would see it', async () => {
+  test('shows vim as a person would see it', unless(whyNoVim), async () => {
     const options = { ...bash, cols: 60, rows: 12 }
     const terminal = await openTerminal(connection, 'vim', options)
     await terminal.write('vim -u NONE\r')
@@ -109,7 +110,7 @@ describe.skipIf(whyNoAgent)('a terminal', () => {
     second.detach()
   })
 
-  test('goes on without viewers, and replays to the next one', async () => {
+  test('continues without viewers, and replays its screen to the next one', async () => {
     const first = await openTerminal(connection, 'later', bash)
     await first.write('sleep 0.3; echo while-away\r')
     first.detach()
@@ -131,7 +132,7 @@ describe.skipIf(whyNoAgent)('a terminal', () => {
     terminal.detach()
   })
 
-  test('says how its program ended', async () => {
+  test('reports how its program ended', async () => {
     const terminal = await openTerminal(connection, 'ending', bash)
     await terminal.write('exit 7\r')
     expect(await terminal.exit).toEqual({ exitCode: 7, signal: null })
@@ -150,14 +151,14 @@ describe.skipIf(whyNoAgent)('a terminal', () => {
       .toBeUndefined()
   })
 
-  test('that is not there is not made by looking at it', async () => {
+  test('that does not exist is not created by looking at it', async () => {
     await expect(readScreen(connection, 'nowhere')).rejects.toThrow(NotFoundError)
     await expect(resizeTerminal(connection, 'nowhere', { cols: 80, rows: 24 })).rejects.toThrow(
       NotFoundError,
     )
   })
 
-  test('is never held up by a viewer that does not read, and takes it to the present', async () => {
+  test('is never delayed by a viewer that does not read, and lets it catch up', async () => {
     const idle = await openTerminal(connection, 'flood', bash)
     await idle.write('seq 1 400000; echo THE-END\r')
     await screenWith('flood', /^THE-END$/m)

@@ -21,6 +21,7 @@ import type { TransferProgress } from '../../../src/agent/files/transfer.ts'
 import { uploadTree } from '../../../src/agent/files/upload.ts'
 import type { AgentConnection } from '../../../src/agent/wire/connection.ts'
 import { ConflictError, NotFoundError } from '../../../src/model/errors.ts'
+import { unless } from '../../support/evidence.ts'
 import { describeTree } from './describe-tree.ts'
 import { TestAgent, whyNoAgent } from './run-agent.ts'
 
@@ -46,7 +47,7 @@ function makeTree(root: string): void {
   utimesSync(root, 1_400_000_000, 1_400_000_000)
 }
 
-describe.skipIf(whyNoAgent)('a copy', () => {
+describe('a copy', unless(whyNoAgent), () => {
   let agent: TestAgent
   let connection: AgentConnection
 
@@ -74,7 +75,7 @@ describe.skipIf(whyNoAgent)('a copy', () => {
     )
   })
 
-  test('into a tree that is there adds to it and replaces what it brings', async () => {
+  test('into an existing tree adds to it and replaces files of the same name', async () => {
     mkdirSync(agent.path('merge/deep'), { recursive: true })
     writeFileSync(agent.path('merge/kept'), 'kept')
     writeFileSync(agent.path('merge/plain.txt'), 'old')
@@ -106,7 +107,7 @@ describe.skipIf(whyNoAgent)('a copy', () => {
     }
   })
 
-  test('of a 300 MB file takes bounded memory, and tells how far it is', async () => {
+  test('of a 300 MB file takes bounded memory, and reports its progress', async () => {
     const path = agent.path('large')
     const make = 'head -c 300000000 /dev/urandom'
     expect(spawnSync('sh', ['-c', `${make} > ${path}`]).status).toBe(0)
@@ -125,7 +126,7 @@ describe.skipIf(whyNoAgent)('a copy', () => {
     for (const name of ['large', 'large-in', 'large-out']) rmSync(agent.path(name))
   })
 
-  test('inside belongs to root, or to whom the caller names', async () => {
+  test('inside belongs to root, or to the user that the caller names', async () => {
     writeFileSync(agent.path('whose'), '')
     await uploadTree(connection, agent.path('whose'), agent.path('roots'))
     expect(statSync(agent.path('roots'))).toMatchObject({ uid: 0, gid: 0 })
@@ -143,7 +144,7 @@ describe.skipIf(whyNoAgent)('a copy', () => {
     expect(statSync(agent.path('rootly-out')).mode & 0o7777).toBe(0o755)
   })
 
-  test('leaves sockets, pipes and devices out, and says so', async () => {
+  test('leaves out sockets, pipes and devices, and says so', async () => {
     mkdirSync(agent.path('odd'))
     writeFileSync(agent.path('odd/file'), '')
     spawnSync('mkfifo', [agent.path('odd/pipe')])
@@ -177,7 +178,7 @@ describe.skipIf(whyNoAgent)('a copy', () => {
     expect(readFileSync(agent.path('trap/plain.txt'), 'utf8')).toBe('plain')
   })
 
-  test('that fails or is given up leaves nothing behind', async () => {
+  test('that fails or is aborted leaves nothing behind', async () => {
     mkdirSync(agent.path('clean'))
     const stopAt = (files: number) => {
       const stop = new AbortController()
@@ -193,7 +194,7 @@ describe.skipIf(whyNoAgent)('a copy', () => {
     await expect.poll(() => readdirSync(agent.path('clean'))).toEqual([])
   })
 
-  test('of what is not there says which side lacks it', async () => {
+  test('of a missing file says on which side it is missing', async () => {
     await expect(uploadTree(connection, '/no/such', agent.path('x'))).rejects.toThrow(NotFoundError)
     await expect(downloadTree(connection, '/no/such', agent.path('x'))).rejects.toThrow(
       NotFoundError,
@@ -201,7 +202,7 @@ describe.skipIf(whyNoAgent)('a copy', () => {
     expect(existsSync(agent.path('x'))).toBe(false)
   })
 
-  test('of five thousand small files in fifty directories arrives whole', async () => {
+  test('of five thousand small files in fifty directories is complete', async () => {
     for (let d = 0; d < 50; d += 1) {
       mkdirSync(agent.path(`small/${d}`), { recursive: true })
       for (let i = 0; i < 100; i += 1) writeFileSync(agent.path(`small/${d}/${i}`), `${d} ${i}`)

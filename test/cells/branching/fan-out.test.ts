@@ -1,4 +1,4 @@
-// A fan-out of which some cannot be made: the healthy ones are there, or none is.
+// A fan-out with forks that fail: the healthy ones are kept, or none.
 import { afterAll, afterEach, expect, test } from 'vitest'
 import {
   ConflictError,
@@ -29,7 +29,7 @@ async function withFailingHook(fp: Forkpoint): Promise<Snapshot> {
 
 const namesOf = (environments: readonly Environment[]) => environments.map(({ name }) => name)
 
-test('those that could be made are returned, with an error for each that could not', async () => {
+test('the forks that succeed are returned, with an error for each that failed', async () => {
   await using fp = await home.open()
   const ready = await withFailingHook(fp)
   const forks = await ready.fork(4, { name: 'try' })
@@ -38,13 +38,15 @@ test('those that could be made are returned, with an error for each that could n
   expect(forks.errors[0]).toMatchObject({ code: 'backend_failed' })
   const memories = await Promise.all(forks.map((fork) => fork.exec('echo $X; hostname')))
   expect(memories.map(({ stdout }) => stdout)).toEqual([
-    ...['kept\ntry-1\n', 'kept\ntry-3\n', 'kept\ntry-4\n'],
+    'kept\ntry-1\n',
+    'kept\ntry-3\n',
+    'kept\ntry-4\n',
   ])
   expect(namesOf(await fp.list()).sort()).toEqual(['try-1', 'try-3', 'try-4', 'web'])
   await expectTidy(home, fp)
 })
 
-test('with `atomic` none of them stays', async () => {
+test('with `atomic`, none of them is kept', async () => {
   await using fp = await home.open()
   const ready = await withFailingHook(fp)
   await expect(ready.fork(4, { name: 'try', atomic: true })).rejects.toThrow('a fork hook')
@@ -52,7 +54,7 @@ test('with `atomic` none of them stays', async () => {
   await expectTidy(home, fp)
 })
 
-test('a name that somebody takes meanwhile costs that one only', async () => {
+test('a name that somebody else takes in the meantime fails only that fork', async () => {
   await using fp = await home.open()
   const env = await fp.create({ name: 'web' })
   const ready = await env.snapshot()
@@ -66,14 +68,14 @@ test('a name that somebody takes meanwhile costs that one only', async () => {
   await expectTidy(home, fp)
 })
 
-test('if none can be made, the call rejects, and nothing is left', async () => {
+test('if none can be made, the call rejects and leaves nothing behind', async () => {
   await using fp = await home.open()
   const ready = await withFailingHook(fp)
   await expect(ready.fork(1, { name: 'luckless-2' })).rejects.toThrow('a fork hook')
   expect(namesOf(await fp.list())).toEqual(['web'])
 })
 
-test('a complete one has no errors', async () => {
+test('a complete fan-out has no errors', async () => {
   await using fp = await home.open()
   const env = await fp.create()
   const forks = await env.fork(3)

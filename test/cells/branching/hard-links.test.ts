@@ -9,7 +9,7 @@ afterAll(() => home[Symbol.asyncDispose]())
 afterEach(() => home.removeAll())
 const fp = await home.open()
 
-test('a file that was changed under one name is changed under its other names after a snapshot', async () => {
+test('a file that was changed under one name stays changed under its other names after a snapshot', async () => {
   const env = await fp.create()
   await env.exec('mkdir /root/links; cd /root/links; echo one > a; ln a b; ln a c')
   await env.snapshot()
@@ -19,7 +19,7 @@ test('a file that was changed under one name is changed under its other names af
   expect(stdout).toBe('one\ntwo\n2\n2\na\nb\n')
 })
 
-test('the same holds for hard links of the base, and in forks', async () => {
+test('the same is true for hard links of the base, and in forks', async () => {
   const env = await fp.create()
   const names = (await env.exec('cd /usr/bin; echo perl perl5*.0')).stdout.trim().split(' ')
   const [changed = '', other = ''] = names
@@ -32,7 +32,7 @@ test('the same holds for hard links of the base, and in forks', async () => {
   }
 })
 
-test('the same holds for hard links of a root file system in memory', async () => {
+test('the same is true for hard links of a root file system in memory', async () => {
   using files = new TemporaryDirectory('/dev/shm')
   makeSmallRootfs(files.path)
   writeFileSync(files.file('root/a'), 'one\n')

@@ -5,7 +5,7 @@ import { TestHome } from '../../support/test-home.ts'
 const home = new TestHome('pause')
 afterAll(() => home[Symbol.asyncDispose]())
 
-test('the pause of a snapshot is seen from inside, however late the watcher starts', async () => {
+test('the pause of a snapshot is visible from inside, however late the observer starts', async () => {
   const fp = await home.open()
   const env = await fp.create({ from: 'host' })
   await env.exec('perl() { sleep 0.4; exec perl "$@"; }')

@@ -1,12 +1,14 @@
 import { afterAll, expect, test } from 'vitest'
 import type { Environment, Snapshot } from '../../../src/index.ts'
+import { isLoopBack } from '../../support/loop-back.ts'
 import { TestHome } from '../../support/test-home.ts'
 
 const home = new TestHome('random-branching')
 afterAll(() => home[Symbol.asyncDispose]())
 const fp = await home.open()
 
-const seconds = Number(process.env.FORKPOINT_TEST_SECONDS ?? 25)
+/** The loop-back adds only the way that words take. */
+const seconds = Number(process.env.FORKPOINT_TEST_SECONDS ?? (isLoopBack ? 8 : 20))
 const mostEnvironments = 6
 
 /** An environment, or a snapshot, and the number that its memory and its files should hold. */

@@ -8,7 +8,7 @@ afterEach(() => home.removeAll())
 
 const look = async (env: Environment) => (await env.exec('stat -c "%a %u:%g" /')).stdout.trim()
 
-test('mode and owner of / are part of a snapshot', async () => {
+test('the mode and owner of / are part of a snapshot', async () => {
   await using fp = await home.open()
   const env = await fp.create()
   expect(await look(env)).toBe('755 0:0')

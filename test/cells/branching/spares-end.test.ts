@@ -1,14 +1,14 @@
-// When prepared branches go, and who may use whose.
+// When spares end, and which process may use which.
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, rmdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { afterAll, afterEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
 import { cgroupDirs } from '../../../src/backends/native/cell/cgroup.ts'
 import { detectLayout } from '../../../src/backends/native/cell/cgroup-layout.ts'
 import { placesOf } from '../../../src/backends/native/places.ts'
 import { openEngine } from '../../../src/engine/engine.ts'
-import { create } from '../../../src/engine/operations/create.ts'
-import { snapshot } from '../../../src/engine/operations/snapshot.ts'
+import { create } from '../../../src/engine/operations/create/create.ts'
+import { snapshot } from '../../../src/engine/operations/snapshot/snapshot.ts'
 import { type Environment, Forkpoint } from '../../../src/index.ts'
 import { patiently } from '../../support/patiently.ts'
 import { expectNothing } from '../../support/remains.ts'
@@ -27,7 +27,7 @@ const stepsOf = async (env: Environment) => (await env.log()).at(-1)?.phases.map
 
 const kindsOf = async (fp: Forkpoint) => (await fp.spares()).map(({ kind }) => kind)
 
-/** A snapshot called `ready`, and what is likely next prepared. */
+/** A snapshot called `ready`, and spares for what is likely next. */
 async function prepared(fp: Forkpoint): Promise<Environment> {
   const env = await fp.create({ name: 'web' })
   await env.exec('X=kept')
@@ -47,24 +47,27 @@ describe('spares go', () => {
     await expectTidy(home, next)
   })
 
-  test('and one that cannot be ended does not keep the process from closing', async () => {
+  test('and one that cannot be ended does not prevent the process from closing', async () => {
     const fp = await home.open()
     await prepared(fp)
     const [spare] = await fp.spares()
-    // A cgroup with another one below it cannot be removed.
+    // A cgroup that contains another one cannot be removed.
     const groups = dirname(cgroupDirs(detectLayout(), home.key, 'x')[0] ?? '')
     const isSpare = (name: string) => name.startsWith(`${spare?.environment}-`)
     const frozen = readdirSync(groups).filter(isSpare).sort().at(-1)
     const obstacle = join(groups, frozen ?? '', 'obstacle')
     mkdirSync(obstacle)
+    // The kernel never lets go of it; nobody has to wait so long for that.
+    vi.stubEnv('FORKPOINT_SECOND_MS', '200')
     await fp.close()
+    vi.unstubAllEnvs()
     rmdirSync(obstacle)
     await using next = await home.open()
     expect(await next.spares()).toEqual([])
     await expectTidy(home, next)
   })
 
-  test('with their environment, also when another process removes it', async () => {
+  test('with their environment, even if another process removes it', async () => {
     await using fp = await home.open()
     await prepared(fp)
     const other = await fp.create({ name: 'other' })
@@ -89,7 +92,7 @@ describe('spares go', () => {
     await expectTidy(home, fp)
   })
 
-  test('before the memory of the machine does, and come back with it', async () => {
+  test('before the machine runs out of memory, and are made again when there is enough', async () => {
     const reading = { availableBytes: 90, totalBytes: 100, stalledPercent: 0 }
     const { settings } = Forkpoint.settings({ settings: { home: home.path } })
     await using engine = await openEngine(settings, { readMemory: () => reading })
@@ -108,7 +111,7 @@ describe('spares go', () => {
     expect(engine.store.spares.list()).toHaveLength(2)
   })
 
-  test('when they are more than `spares.count`, the oldest first', async () => {
+  test('when there are more than `spares.count`, the oldest first', async () => {
     await using fp = await home.open({ 'spares.count': 3 })
     const env = await prepared(fp)
     const [first] = await fp.snapshots()
@@ -126,7 +129,7 @@ describe('spares go', () => {
     )
   })
 
-  test('when they take more memory than `spares.memory`, and are not made in vain again', async () => {
+  test('when they take more memory than `spares.memory`, and are not made again for nothing', async () => {
     await using fp = await home.open({ 'spares.memory': '32m' })
     const env = await fp.create()
     // Shared memory is copied for every branch.
@@ -171,7 +174,7 @@ describe('spares of another process', () => {
     await expectTidy(home, fp)
   })
 
-  test('stay when a process opens the store that did not make them', async () => {
+  test('stay when another process opens the store', async () => {
     await using fp = await home.open()
     await prepared(fp)
     await using other = await home.open()
@@ -179,7 +182,7 @@ describe('spares of another process', () => {
     await expectTidy(home, other)
   })
 
-  test('stay when it finds an older life of their environment, and ends that', async () => {
+  test('stay when that process finds and ends an older life of their environment', async () => {
     await using fp = await home.open()
     const { id } = await prepared(fp)
     const older = placesOf(home.path).slot(id, 99).dir

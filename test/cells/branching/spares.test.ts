@@ -1,5 +1,5 @@
-// Branches that are prepared before anybody asks: as good as those that are made on demand, seen by
-// nobody, and gone when they should be.
+// Branches that are prepared before anybody asks: as good as those made on demand, visible to
+// nobody, and removed when they should be.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
@@ -27,7 +27,7 @@ const say = async (env: Environment, command: string) => {
   return `${stdout}${stderr}`.trim()
 }
 
-/** A snapshot of a shell that knows things, and what is likely next prepared. */
+/** A snapshot of a shell with some state, and spares for what is likely next. */
 async function prepared(fp: Forkpoint, name = 'web'): Promise<[Environment, Snapshot]> {
   const env = await fp.create({ name })
   await env.exec('X=before; sleep 1000 & job=$!; cd /srv; echo before > /root/file')
@@ -50,7 +50,7 @@ function cgroupOf(kind: 'restore' | 'fork'): string {
 }
 
 describe('what was prepared', () => {
-  test('is what a restore goes on with: memory, files, jobs and directory', async () => {
+  test('is what a restore continues with: memory, files, jobs and directory', async () => {
     await using fp = await home.open()
     const [env, taken] = await prepared(fp)
     for (let round = 0; round < 3; round += 1) {
@@ -63,7 +63,7 @@ describe('what was prepared', () => {
     await expectTidy(home, fp)
   })
 
-  test('is what a fork is: with a name, an identity and memory of its own', async () => {
+  test('is what a fork is, with its own name, identity and memory', async () => {
     await using fp = await home.open()
     const [env, taken] = await prepared(fp)
     const [spare] = (await fp.spares()).filter(({ kind }) => kind === 'fork')
@@ -74,10 +74,12 @@ describe('what was prepared', () => {
     expect(await say(named, question)).toMatch(answer)
     expect(await say(named, 'hostname; cat /etc/hostname')).toBe('branch\nbranch')
     expect(JSON.parse(await say(named, 'cat /run/forkpoint/identity.json'))).toMatchObject({
-      ...{ id: named.id, name: 'branch', hostname: 'branch' },
+      id: named.id,
+      name: 'branch',
+      hostname: 'branch',
       machineId: await say(named, 'cat /etc/machine-id'),
     })
-    expect(named.info).toMatchObject({ status: 'running', labels: { role: 'try' } })
+    expect(named.lastInfo).toMatchObject({ status: 'running', labels: { role: 'try' } })
     await fp.sparesReady()
     const [unnamed] = await taken.fork()
     if (!unnamed) throw new Error('no fork')
@@ -90,20 +92,20 @@ describe('what was prepared', () => {
     await expectTidy(home, fp)
   })
 
-  test('brings an environment back whose processes died', async () => {
+  test('brings back an environment whose processes died', async () => {
     await using fp = await home.open()
     const [env] = await prepared(fp)
     process.kill(agentPid(home, env), 'SIGKILL')
-    await expect.poll(() => env.refresh().status, patiently).toBe('dead')
+    await expect.poll(async () => (await env.info()).status, patiently).toBe('dead')
     await env.resume()
     expect(await stepsOf(env)).toEqual(['wake'])
     expect(await say(env, question)).toMatch(answer)
   })
 
-  test('goes on on its terminal, with a program that waits there', async () => {
+  test('continues on its terminal, with a program that waits there', async () => {
     await using fp = await home.open()
     const env = await fp.create()
-    const shell = env.shell('work')
+    const shell = env.terminal('work')
     await shell.write('stty -echo; PS1=; read -p "your name? " name; echo "hello $name"\n')
     const screen = async () => (await shell.screen()).lines.join('\n')
     await expect.poll(screen, patiently).toContain('your name?')
@@ -147,7 +149,7 @@ print('free')" 2>&1 | tail -1`
     expect(await say(env, 'kill -0 $job && echo alive')).toBe('alive')
   })
 
-  test('has not run before: what a snapshot froze has not moved when it is used', async () => {
+  test('has not run before: it is as the snapshot froze it when it is used', async () => {
     await using fp = await home.open()
     const env = await fp.create()
     await env.exec('(while :; do echo tick >> /root/ticks; sleep 0.01; done) &')
@@ -161,7 +163,7 @@ print('free')" 2>&1 | tail -1`
     expect(readFileSync(join(cgroupOf('restore'), 'cpu.stat'), 'utf8')).toBe(before)
   })
 
-  test('has the name that its environment was given meanwhile', async () => {
+  test('has the name that its environment was given in the meantime', async () => {
     await using fp = await home.open()
     const [env, taken] = await prepared(fp)
     await env.rename('renamed')
@@ -174,7 +176,7 @@ print('free')" 2>&1 | tail -1`
 })
 
 describe('a spare', () => {
-  test('is seen by nobody who does not ask for spares', async () => {
+  test('is invisible unless somebody asks for spares', async () => {
     await using fp = await home.open()
     const [env, taken] = await prepared(fp)
     expect((await fp.spares()).map(({ kind }) => kind)).toEqual(['restore', 'fork'])
@@ -214,7 +216,7 @@ describe('a spare', () => {
     expect(await fp.spares()).toEqual([])
   })
 
-  test('is not made of files without processes', async () => {
+  test('is not made from a snapshot without processes', async () => {
     await using fp = await home.open()
     const env = await fp.create()
     await env.snapshot({ mode: 'filesystem' })

@@ -2,11 +2,11 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { describe, expect, test } from 'vitest'
-import { applyChanges } from '../../../src/engine/copying/apply.ts'
-import { labFiles } from '../view/lab-files.ts'
+import { unless } from '../../support/evidence.ts'
+import { applyView } from '../view/lab-copies.ts'
 import { OverlayLab, whyNoLayers } from '../view/overlay-lab.ts'
 
-/** Takes turns: the directory is there, or a symlink in its place. */
+/** Alternates between the directory and a symlink in its place. */
 const swapping = `
 const { renameSync, symlinkSync, unlinkSync } = require('node:fs')
 const { workerData: { place, aside, victim } } = require('node:worker_threads')
@@ -15,7 +15,7 @@ for (;;) {
   try { unlinkSync(place); renameSync(aside, place) } catch {}
 }`
 
-describe.skipIf(whyNoLayers !== null)('apply while a directory is exchanged for a symlink', () => {
+describe('apply while a directory is replaced by a symlink', unless(whyNoLayers), () => {
   test('never writes, removes or changes anything through it', async () => {
     using lab = new OverlayLab()
     const base = lab.base((root) => {
@@ -28,7 +28,7 @@ describe.skipIf(whyNoLayers !== null)('apply while a directory is exchanged for 
       writeFileSync(join(root, 'w/src/new'), 'theirs')
     })
     const [target, victim, aside] = [lab.directory(), lab.directory(), lab.directory()]
-    // The same names and contents: whoever went through the link would find everything as expected.
+    // The same names and contents, so that whoever follows the link finds everything as expected.
     for (const name of ['a', 'b', 'c']) writeFileSync(join(victim, name), name)
     const spec = { from: base, to: view, workdir: '/w' }
     let swapped = 0
@@ -39,7 +39,7 @@ describe.skipIf(whyNoLayers !== null)('apply while a directory is exchanged for 
       for (const name of ['a', 'b', 'c']) writeFileSync(join(target, 'src', name), name)
       const places = { place: join(target, 'src'), aside: join(aside, 'src'), victim }
       const worker = new Worker(swapping, { eval: true, workerData: places })
-      const outcome = applyChanges(lab.store, labFiles(lab), spec, target)
+      const outcome = applyView(lab, spec, target)
       swapped += await outcome.then(
         () => 0,
         () => 1,
@@ -49,6 +49,6 @@ describe.skipIf(whyNoLayers !== null)('apply while a directory is exchanged for 
       expect(readFileSync(join(victim, 'a'), 'utf8')).toBe('a')
     }
     expect(existsSync(victim)).toBe(true)
-    console.log(`${swapped} of 20 applies met the exchange`)
+    console.log(`${swapped} of 20 applies hit the swap`)
   })
 })

@@ -5,7 +5,7 @@ import { identify } from '../../../src/linux/process-identity.ts'
 import { TemporaryDirectory } from '../../support/temporary-directory.ts'
 import { TestHome } from '../../support/test-home.ts'
 
-/** What a plan of an earlier release says: it would end `victim`, and open `mine` to everybody. */
+/** A plan of an earlier release, which would delete `victim` and open `mine` to everybody. */
 const plan = JSON.stringify([
   { do: 'put', path: '../victim', slot: 0 },
   { do: 'chmod', path: 'mine', from: 0o6777, to: 0o600 },
@@ -52,7 +52,7 @@ describe('apply from a hostile environment', () => {
 
   test.each([
     ['of no process', '0-0'],
-    ['of a process that runs', `1-${identify(1)?.startTicks}`],
+    ['of a running process', `1-${identify(1)?.startTicks}`],
     ['of this very process', `${process.pid}-${identify(process.pid)?.startTicks}`],
   ])('a plan made inside, with the name %s, is a file like any other', async (_, owner) => {
     await start()
@@ -73,7 +73,7 @@ describe('apply from a hostile environment', () => {
     }
   })
 
-  test('a pipe in place of a plan holds nobody up', async () => {
+  test('a pipe in place of a plan delays nobody', async () => {
     await start()
     try {
       const name = '.forkpoint-apply-0-0-0123456789abcdef'
@@ -87,7 +87,7 @@ describe('apply from a hostile environment', () => {
     }
   })
 
-  test('a file of the host that is setuid is not after the environment has replaced it', async () => {
+  test('a setuid file of the host is no longer setuid after the environment has replaced it', async () => {
     await start()
     try {
       await env.remove()

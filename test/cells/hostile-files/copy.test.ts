@@ -53,8 +53,8 @@ describe('copies from a hostile environment', () => {
     ['onto it', '/p/sub', 'out/p/sub'],
     ['of a file below it', '/p/sub/planted', 'out/p/sub/planted'],
     ['of a directory below it', '/p/sub/deep', 'out/p/sub/deep'],
-    ['of the whole tree once more', '/p', 'out/p'],
-  ])('a download %s does not go through a link that one before brought', async (_, from, to) => {
+    ['of the whole tree again', '/p', 'out/p'],
+  ])('a download %s does not go through a link from an earlier one', async (_, from, to) => {
     await bringLink()
     const copying = env.files.download(from, files.file(to))
     await expect(copying).rejects.toMatchObject({ code: 'conflict' })
@@ -82,7 +82,7 @@ describe('copies from a hostile environment', () => {
     })
   })
 
-  test('what a link of an earlier copy leads to is not taken inside', async () => {
+  test('an upload does not follow a link from an earlier copy', async () => {
     await bringLink()
     writeFileSync(files.file('victim/secret'), 'of the host')
     for (const path of ['out/p/sub', 'out/p/sub/secret']) {
@@ -92,7 +92,7 @@ describe('copies from a hostile environment', () => {
     expect((await env.exec('test -e /p/stolen')).exitCode).toBe(1)
   })
 
-  test('a file replaces a link of its name', async () => {
+  test('a file replaces a link of the same name', async () => {
     await inside(`mkdir /p && echo new > /p/file`)
     symlinkSync(files.file('victim/file'), files.file('out/file'))
     await env.files.download('/p/file', files.file('out/file'))
@@ -100,7 +100,7 @@ describe('copies from a hostile environment', () => {
     expect(existsSync(files.file('victim/file'))).toBe(false)
   })
 
-  test('a directory that is exchanged for a link meanwhile leads nowhere', async () => {
+  test('a directory that is replaced by a link in the meantime leads nowhere', async () => {
     await inside('mkdir -p /p/a/b && for i in $(seq 40); do echo $i > /p/a/b/$i; done')
     const place = files.file('out/a/b')
     mkdirSync(place, { recursive: true })
@@ -114,7 +114,9 @@ describe('copies from a hostile environment', () => {
       {
         eval: true,
         workerData: {
-          ...{ place, aside: files.file('real/aside'), victim: files.file('victim') },
+          place,
+          aside: files.file('real/aside'),
+          victim: files.file('victim'),
           stop: new Int32Array(new SharedArrayBuffer(4)),
         },
       },
@@ -131,7 +133,7 @@ describe('copies from a hostile environment', () => {
       await stopped
     }
     expect(readdirSync(files.file('victim'))).toEqual([])
-    // Either way round, what was copied went to the directory itself.
+    // Either way, what was copied went to the directory itself.
     renameSync(
       existsSync(files.file('real/aside')) ? files.file('real/aside') : place,
       files.file('found'),

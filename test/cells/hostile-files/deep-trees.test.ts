@@ -5,7 +5,7 @@ import type { Environment, Forkpoint } from '../../../src/index.ts'
 import { TemporaryDirectory } from '../../support/temporary-directory.ts'
 import { TestHome } from '../../support/test-home.ts'
 
-/** Makes a chain of directories with a file and a link of it at its end, whatever the path's length. */
+/** Makes a chain of directories with a file and a link to it at the end, however long the path gets. */
 function chain(top: string, name: string, levels: number): string {
   return `python3 -c '
 import os
@@ -28,7 +28,7 @@ print(open("end").read(), os.stat("end").st_nlink, end="")`
   return execFileSync('python3', ['-c', script, top]).toString()
 }
 
-describe('a tree deeper than a path can be long', () => {
+describe('a tree that is deeper than the longest path', () => {
   let home: TestHome
   let fp: Forkpoint
   let files: TemporaryDirectory
@@ -49,11 +49,11 @@ describe('a tree deeper than a path can be long', () => {
   })
   afterAll(async () => {
     await home[Symbol.asyncDispose]()
-    // Node's own `rm` does not reach so deep.
+    // Node's own `rm` does not reach that deep.
     execFileSync('rm', ['-rf', files.path])
   })
 
-  test('is shown by diff, with every entry of it', async () => {
+  test('is shown by diff, with all its entries', async () => {
     const { changes } = await env.diff(undefined, { paths: [files.file('w')] })
     expect(changes.length).toBe(60 + 1600 + 2 * 3)
     expect(Math.max(...changes.map(({ path }) => path.length))).toBeGreaterThan(12_000)
@@ -61,14 +61,14 @@ describe('a tree deeper than a path can be long', () => {
     expect(patch).toContain('+deep')
   })
 
-  test('is exported whole', async () => {
+  test('is exported completely', async () => {
     await env.export(files.file('exported'))
     for (const [top, spec] of Object.entries(names)) {
       expect(endOf(files.file(`exported/${top}`), spec)).toBe('deep 2')
     }
   })
 
-  test('is applied whole', async () => {
+  test('is applied completely', async () => {
     const target = files.file('copy')
     execFileSync('cp', ['-a', files.file('w'), target])
     await env.apply(target)
@@ -80,7 +80,7 @@ describe('a tree deeper than a path can be long', () => {
   })
 
   test.each(Object.keys(names))(
-    'is refused by name by cp, which leaves nothing: %s',
+    'is refused by cp, which names it and leaves nothing: %s',
     async (top) => {
       mkdirSync(files.file(`cp-${top}`))
       const copying = env.files.download(files.file(`w/${top}`), files.file(`cp-${top}/out`))
@@ -89,7 +89,7 @@ describe('a tree deeper than a path can be long', () => {
     },
   )
 
-  test('keeps nobody from a snapshot of changed hard links, and is there in a fork', async () => {
+  test('does not prevent a snapshot of changed hard links, and exists in a fork', async () => {
     await env.exec(`echo changed > ${files.file('w/one')}`)
     const snapshot = await env.snapshot()
     await env.exec(`echo again > ${files.file('w/other')}`)
@@ -116,7 +116,7 @@ ${work}'`)
     expect((await atEnd('print(open("same").read())')).stdout).toBe('changed\n')
   })
 
-  test('deeper than can be held open is refused, and nothing is left', async () => {
+  test('that is too deep to hold open is refused, and leaves nothing behind', async () => {
     const deepest = await fp.create({ from: `dir:${files.file('w')}`, net: 'none' })
     const made = await deepest.exec(chain(`${files.file('w')}/deepest`, 'd', 20_000))
     expect(made).toMatchObject({ exitCode: 0 })

@@ -81,7 +81,7 @@ describe('odd files that code inside leaves', () => {
     ['apply', applied],
     ['export', exported],
     ['cp', copied],
-  ])('come out by %s without harm', async (_, bring) => {
+  ])('are copied out by %s without harm', async (_, bring) => {
     const top = await bring()
     expect(existsSync(`${top}/pipe`)).toBe(false)
     expect(existsSync(`${top}/socket`)).toBe(false)
@@ -95,7 +95,13 @@ describe('odd files that code inside leaves', () => {
     expect(execFileSync('python3', list).toString()).toBe('[]\n')
     // Every name is what it was inside, byte by byte.
     expect(namesBelow(top)).toEqual([
-      ...['caf\xe9', 'caf\xe9/\xff\xfe\n\x1b[2J', 'linked', 'marked', 'setgid', 'setuid', 'sparse'],
+      'caf\xe9',
+      'caf\xe9/\xff\xfe\n\x1b[2J',
+      'linked',
+      'marked',
+      'setgid',
+      'setuid',
+      'sparse',
       'to-\xff',
     ])
     const target = Buffer.concat([Buffer.from(`${top}/to-`), Buffer.of(0xff)])
@@ -103,20 +109,29 @@ describe('odd files that code inside leaves', () => {
     expect(lstatSync(target).isSymbolicLink()).toBe(true)
   })
 
-  test('are shown by diff in a way that no terminal obeys', async () => {
+  test('have the ids that they have inside, if the caller asks for that', async () => {
+    await env.exec('mkdir /ids && touch /ids/a /ids/b && chown 1000:7 /ids/a')
+    await env.export(files.file('kept'), { paths: ['/ids'], owner: 'keep' })
+    expect(statSync(files.file('kept/ids/a'))).toMatchObject({ uid: 1000, gid: 7 })
+    expect(statSync(files.file('kept/ids/b'))).toMatchObject({ uid: 0, gid: 0 })
+  })
+
+  test('are shown by diff without controlling the terminal', async () => {
     const where = { paths: [files.file('p/w')] }
     const { changes } = await env.diff(undefined, where)
     const strange = changes.filter(({ path }) => !path.isWellFormed())
     expect(strange.map(({ path }) => path.split('/odd/')[1])).toEqual([
-      ...['caf\udce9', 'caf\udce9/\udcff\udcfe\n\u001b[2J', 'to-\udcff'],
+      'caf\udce9',
+      'caf\udce9/\udcff\udcfe\n\u001b[2J',
+      'to-\udcff',
     ])
     const { patch } = await env.diff(undefined, { ...where, patch: 'text' })
     expect(patch).toContain('/odd/caf\\351/\\377\\376\\n\\033[2J"')
     expect(patch).not.toContain('\u001b')
   })
 
-  test('go in again with the same names', async () => {
-    // On the way in, holes are read: a terabyte of them takes long.
+  test('are copied in again with the same names', async () => {
+    // On the way in, holes are read, and a terabyte of them takes long.
     truncateSync(files.file('copied/sparse'), 1_000_000)
     await env.files.upload(files.file('copied'), '/again')
     const { stdout } = await env.exec(

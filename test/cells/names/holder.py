@@ -1,9 +1,9 @@
-"""Opens something inside an environment, takes its name away, and puts something else in its place.
+"""Opens something inside an environment, removes its name, and puts something else in its place.
 
     holder.py CASE PLACE TARGET
 
-PLACE is a directory of the holder's own, TARGET what links point to. It says "ready" when all is set up,
-and then answers each line on its standard input with what it sees of what it holds.
+PLACE is the holder's own directory, TARGET is what links point to. It prints "ready" when everything is set up,
+and then answers each line on its standard input with what it sees of the things it holds.
 """
 import ctypes
 import os
@@ -141,7 +141,7 @@ def deleted_socket():
 
 
 def socket_through_link():
-    """As programs do that bind below /var/run: the link stays within the environment."""
+    """Like programs that bind below /var/run: the link stays within the environment."""
     real = os.path.join(place, "real")
     os.makedirs(real)
     os.symlink(real, parent)

@@ -7,7 +7,7 @@ import { listTree } from '../../support/list-tree.ts'
 import { TemporaryDirectory } from '../../support/temporary-directory.ts'
 import { TestHome } from '../../support/test-home.ts'
 
-// A program opens something, takes its name away and puts a link out of the environment where it was.
+// A program opens something, removes its name and puts a link to the outside in its place.
 // CRIU makes and removes such names as the host's root.
 const home = new TestHome('names')
 const files = new TemporaryDirectory()
@@ -28,7 +28,7 @@ beforeEach(() => {
   writeFileSync(join(canaries, 'other'), 'of the host')
 })
 
-/** Starts the holder and waits for it; `ask` then has it tell what it sees. */
+/** Starts the holder and waits for it; then `ask` makes it report what it sees. */
 async function hold(env: Environment, name: string, user: string, target: string): Promise<void> {
   await env.files.write('/tmp/holder.py', holder)
   await env
@@ -63,7 +63,7 @@ const kept: Readonly<Record<string, string>> = {
 
 describe.each(['root', 'nobody'])('as %s', (user) => {
   test.each(Object.entries(kept))(
-    '%s: nothing of the host is touched, and it is kept',
+    '%s: nothing of the host is touched, and the file is kept',
     async (name, seen) => {
       const env = await fp.create()
       const before = listTree(canaries)
@@ -82,7 +82,7 @@ describe.each(['root', 'nobody'])('as %s', (user) => {
   )
 
   test.each(['bound-socket', 'deleted-socket'])(
-    '%s: nothing of the host is touched, and the environment goes on',
+    '%s: nothing of the host is touched, and the environment continues',
     async (name) => {
       const env = await fp.create()
       const before = listTree(canaries)
@@ -112,7 +112,7 @@ describe.each(['root', 'nobody'])('as %s', (user) => {
   )
 })
 
-test('a directory that becomes a link and back all the time leads nowhere, whenever it is captured', async () => {
+test('a directory that keeps turning into a link and back leads nowhere, whenever it is captured', async () => {
   const env = await fp.create()
   const before = listTree(canaries)
   const race = `
@@ -142,20 +142,21 @@ while True:
   expect(listTree(canaries)).toBe(before)
 })
 
-/** The process of the host that sleeps so long. */
+/** The process on the host that sleeps this long. */
 function hostPidOf(seconds: string): number {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
   const found = pids.find((pid) => {
     try {
       return readFileSync(`/proc/${pid}/cmdline`, 'utf8') === `sleep\0${seconds}\0`
     } catch {
+      // It has ended.
       return false
     }
   })
   return Number(found)
 }
 
-test('a directory that mounts are on is moved away: refused, and the environment goes on', async () => {
+test('a snapshot is refused after a directory with mounts in it was moved, and the environment continues', async () => {
   const env = await fp.create()
   const before = listTree(canaries)
   await env.exec(`X=kept; mv /run /r; ln -s ${canaries} /run`)

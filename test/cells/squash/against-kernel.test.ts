@@ -1,4 +1,4 @@
-// A squashed layer must show, in the place of those that it was made of, what they showed.
+// A squashed layer must show what the layers it was made of showed.
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,13 +6,14 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type NativeView, viewOf } from '../../../src/backends/native/overlay/view/native-view.ts'
 import { nativeProgram } from '../../../src/linux/native-program.ts'
+import { unless } from '../../support/evidence.ts'
 import { OverlayLab, whyNoLayers } from '../view/overlay-lab.ts'
 import { doAll, tree, works } from '../view/random-work.ts'
 import { linkedNames, plainOf, type ShownEntry, shownTree } from './shown-tree.ts'
 
 const budgetMs = Number(process.env.FORKPOINT_TEST_SECONDS ?? 12) * 1000
 
-/** A view with the layers from `top` to before `end` merged into one. */
+/** A view with the layers from `top` to before `end` squashed into one. */
 function squashed(lab: OverlayLab, { layers }: NativeView, top: number, end: number): NativeView {
   const path = join(lab.dir, `squashed-${top}-${end}-${Math.random()}`)
   const members = layers.slice(top, end).map((layer) => `${layer.ids}:${layer.path}`)
@@ -28,7 +29,7 @@ function dropIndexes(lab: OverlayLab): void {
 function expectSame(before: readonly ShownEntry[], after: readonly ShownEntry[]): void {
   expect(plainOf(after)).toEqual(plainOf(before))
   expect(linkedNames(after)).toEqual(linkedNames(before))
-  // A name that a layer above hides is counted until its layer is merged with that one.
+  // A name that a layer above hides is counted until the two layers are squashed.
   const names = new Map(linkedNames(before).flatMap((group) => group.map((path) => [path, group])))
   for (const [index, { path, links }] of before.entries()) {
     const visible = names.get(path)?.length ?? Math.min(links, 1)
@@ -36,8 +37,8 @@ function expectSame(before: readonly ShownEntry[], after: readonly ShownEntry[])
   }
 }
 
-describe.skipIf(whyNoLayers !== null)('a squashed layer', () => {
-  test('shows what its members showed, whatever programs did in them', async () => {
+describe('a squashed layer', unless(whyNoLayers), () => {
+  test('shows what its layers showed, whatever programs did in them', async () => {
     let runs = 0
     const histories = fc.record({
       base: tree,
@@ -89,7 +90,7 @@ describe.skipIf(whyNoLayers !== null)('a squashed layer', () => {
     expect(Number.parseInt(sparse.toString(), 10)).toBeLessThan(100_000)
   })
 
-  test('leaves out whiteouts and marks that hide nothing any more, and keeps the others', () => {
+  test('leaves out whiteouts and marks that no longer hide anything, and keeps the others', () => {
     using lab = new OverlayLab()
     const base = lab.base((dir) => {
       mkdirSync(join(dir, 'kept'))
@@ -116,7 +117,7 @@ describe.skipIf(whyNoLayers !== null)('a squashed layer', () => {
     expect(found.toString().split('\n').filter(Boolean).sort()).toEqual(['c kept', 'd replaced'])
   })
 
-  test('takes trees that are deeper than a path can be long', () => {
+  test('accepts trees that are deeper than the longest path', () => {
     using lab = new OverlayLab()
     const base = lab.base(() => {})
     const one = lab.grow(base, (root) => {

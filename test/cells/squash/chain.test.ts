@@ -1,4 +1,5 @@
-// Long chains of snapshots, whose layers are merged while the environment goes on.
+// Long chains of snapshots, whose layers are squashed while the environment continues. Only on ext4 do
+// snapshots have layers.
 import { execFileSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,7 +11,7 @@ import { patiently } from '../../support/patiently.ts'
 import { expectNothing } from '../../support/remains.ts'
 import { TestHome } from '../../support/test-home.ts'
 
-const home = new TestHome('chain')
+const home = new TestHome('chain', { volume: 'ext4' })
 afterAll(() => home[Symbol.asyncDispose]())
 const fp = await home.open()
 afterEach(async () => {
@@ -39,7 +40,7 @@ async function expectStateOf(env: Environment, i: number): Promise<void> {
 const squashedNames = () =>
   readdirSync(join(home.path, 'data/layers')).filter((name) => /\.\d+-\w+$/.test(name))
 
-test('a long chain has few layers, and every snapshot of it is what it was', async () => {
+test('a long chain has few layers, and no snapshot in it has changed', async () => {
   const env = await fp.create()
   const count = 2 * fanIn + 3
   const taken = await grow(env, 0, count)
@@ -54,7 +55,7 @@ test('a long chain has few layers, and every snapshot of it is what it was', asy
   if (fork) await expectStateOf(fork, fanIn)
 })
 
-test('usage tells what is on the disk, and pruning gives it back', async () => {
+test('usage shows what is on the disk, and pruning frees it', async () => {
   const env = await fp.create()
   const taken = await grow(env, 0, fanIn + 1)
   await expect.poll(() => lastDepth(home), patiently).toBeLessThan(fanIn)
@@ -68,7 +69,7 @@ test('usage tells what is on the disk, and pruning gives it back', async () => {
   const images = snapshots.reduce((sum, { imagesBytes }) => sum + imagesBytes, 0)
   expect(totals.snapshotBytes - images).toBe(onDisk)
   expect(snapshots.filter(({ squashedBytes }) => squashedBytes > 0)).toHaveLength(1)
-  // The last one uses its own layer and the merged one, which ends with the one before it.
+  // The last one uses its own layer and the squashed one, which ends with the one before it.
   expect(snapshots.at(-1)?.sharedBytes).toBe(snapshots.at(-2)?.squashedBytes)
 
   await env.restore(taken[fanIn - 2] ?? '')
@@ -78,7 +79,7 @@ test('usage tells what is on the disk, and pruning gives it back', async () => {
   await expectStateOf(env, fanIn - 2)
 })
 
-test('what runs does not notice, and its next snapshot is over the merged layers', async () => {
+test('running programs notice nothing, and the next snapshot uses the squashed layers', async () => {
   const env = await fp.create()
   await env.exec('cd /root; seq 100000 > old; exec 5< old; head -n 1 <&5')
   await grow(env, 0, 5)
@@ -102,7 +103,7 @@ test('what runs does not notice, and its next snapshot is over the merged layers
   expect(read.stdout).toBe('1\n100000\ng0\ng4\n')
 })
 
-test('diffs tell the same as before the merge', async () => {
+test('diffs show the same as before the squash', async () => {
   const env = await fp.create()
   await env.exec('cd /root; echo 1 > moved; echo 1 > stays; mkdir gone; touch gone/file')
   const [first, second, third] = [await env.snapshot(), ...(await grow(env, 0, 2))]

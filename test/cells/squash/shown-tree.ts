@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 
-/** All that a program could find out of an entry, as the kernel shows it. */
+/** Everything that a program could find out about an entry, as the kernel shows it. */
 export interface ShownEntry {
   /** from the root, as latin-1 */
   readonly path: string
@@ -51,7 +51,7 @@ export function shownTree(root: string): ShownEntry[] {
   return JSON.parse(text) as ShownEntry[]
 }
 
-/** What two trees must have in common, beside which of their names mean the same file. */
+/** What two trees must have in common, apart from which names are the same file. */
 export function plainOf(tree: readonly ShownEntry[]): unknown[] {
   return tree.map(({ path, facts, digest, attributes }) => ({ path, facts, digest, attributes }))
 }

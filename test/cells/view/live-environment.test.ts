@@ -1,12 +1,11 @@
 import { text } from 'node:stream/consumers'
 import { describe, expect, test } from 'vitest'
-import { openBackend } from '../../../src/backends/registry.ts'
 import { openEngine } from '../../../src/engine/engine.ts'
 import { Forkpoint } from '../../../src/index.ts'
 import { TestHome } from '../../support/test-home.ts'
 
 describe('files of a live environment', () => {
-  test('are read from outside, with the ids that those inside see', async () => {
+  test('are read from outside, with the ids seen inside', async () => {
     await using home = new TestHome('view')
     const fp = await home.open()
     const env = await fp.create({ from: 'host', net: 'none' })
@@ -15,8 +14,8 @@ describe('files of a live environment', () => {
     const { settings } = Forkpoint.settings({ settings: { home: home.path } })
     await using engine = await openEngine(settings)
     const record = engine.store.environments.resolve(env.id)
-    const { files } = openBackend(record.backend, engine)
-    if (!record.instance) throw new Error('no instance')
+    const { files } = engine.backend(record.backend)
+    if (!record.instance || !files) throw new Error('no instance')
     const view = files.view(env.id, record.instance)
     const changes = await files.changes(files.baseView(view), view, {
       paths: ['/srv', '/etc/hostname'],

@@ -4,15 +4,14 @@ import { join } from 'node:path'
 import type { Layer } from '../../../src/backends/native/cell/cell.ts'
 import { type NativeView, viewOf } from '../../../src/backends/native/overlay/view/native-view.ts'
 import { openStore, type Store } from '../../../src/store/open-store.ts'
+import { whyNot } from '../../support/probe.ts'
 
 const program = join(import.meta.dirname, '../../../native/build/cell')
 
-/** Why layers cannot be tried here, null if they can. */
+/** Why layers cannot be tested here; null if they can. */
 export const whyNoLayers = !existsSync(program)
   ? `${program} is not built`
-  : spawnSync('unshare', ['--mount', 'true']).status === 0
-    ? null
-    : 'no rights to mount'
+  : whyNot('unshare', '--mount', 'true')
 
 /** Everything belongs to the same ids inside and outside: no layer of the lab is shifted. */
 export const ids = { base: 0, count: 2 ** 31 }
@@ -45,7 +44,7 @@ export class OverlayLab implements Disposable {
     return viewOf([{ path, ids: 'host' }])
   }
 
-  /** A layer more: what `work` makes in an overlay over `below`, sealed afterwards. */
+  /** Another layer: what `work` makes in an overlay over `below`, sealed afterwards. */
   grow(below: NativeView, work: (root: string, live: NativeView) => void): NativeView {
     const upper: Layer = { path: this.directory('upper'), ids: 'cell' }
     const view = viewOf([upper, ...below.layers])
@@ -62,7 +61,7 @@ export class OverlayLab implements Disposable {
     return this.mounted(`ro,lowerdir=${lower}`, read)
   }
 
-  /** Runs `work` with an overlay of its own, which is gone afterwards. */
+  /** Runs `work` with its own overlay, which is removed afterwards. */
   mounted<T>(options: string, work: (root: string) => T): T {
     using point = this.#mount(options, 'overlay')
     return work(point.path)
@@ -101,12 +100,12 @@ export class OverlayLab implements Disposable {
  * A process that makes a mount namespace at the wrong moment, such as one that starts a cell, keeps
  * what was mounted for as long as it lives: layers are busy until then.
  */
-function mount(args: readonly string[]): void {
+export function mount(args: readonly string[]): void {
   const deadline = Date.now() + 20_000
   for (;;) {
     const { status, stderr } = spawnSync('mount', args, { encoding: 'utf8' })
     if (status === 0) return
-    if (!stderr.includes('busy') || Date.now() > deadline) throw new Error(stderr)
+    if (!/busy|already mounted/.test(stderr) || Date.now() > deadline) throw new Error(stderr)
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20)
   }
 }

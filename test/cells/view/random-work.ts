@@ -16,7 +16,7 @@ import {
 import fc from 'fast-check'
 import { textToBytes } from '../../../src/agent/files/byte-text.ts'
 
-/** One thing that a program might do to a file; what does not work is left undone. */
+/** One thing that a program might do to a file; what fails is skipped. */
 export type Work =
   | { readonly do: 'write' | 'append'; readonly path: string; readonly text: string }
   | { readonly do: 'mkdir' | 'remove' | 'replace-directory' | 'touch'; readonly path: string }
@@ -25,7 +25,7 @@ export type Work =
   | { readonly do: 'chmod'; readonly path: string; readonly mode: number }
   | { readonly do: 'chown'; readonly path: string; readonly uid: number }
 
-/** Few names, so that they meet; one that shells and decoders stumble over. */
+/** Few names, so that they collide; one of them trips up shells and decoders. */
 const names = ['a', 'b', 'ä \n\udcff']
 const deepest = 3
 const path = fc
@@ -58,7 +58,7 @@ const work: fc.Arbitrary<Work> = fc.oneof(
   },
 )
 
-/** A tree to begin with, half full: things that happen to nothing test nothing. */
+/** A tree to start with, half full: work on nothing tests nothing. */
 export const tree: fc.Arbitrary<Work[]> = fc
   .tuple(
     ...allPaths().map((at) =>

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { resolve } from 'node:path'
 import type { Readable } from 'node:stream'
+import { noteKill } from '../../support/evidence.ts'
 import { TestHome } from '../../support/test-home.ts'
 
 /** The built command line, as the launcher starts it. */
@@ -12,7 +13,7 @@ export interface RunOptions {
   /** what is piped in; `idle`: a pipe that nobody writes to or closes; default: /dev/null */
   readonly stdin?: Buffer | 'idle'
   readonly env?: Readonly<Record<string, string>>
-  /** in place of the command line itself, for a wrapper such as setpriv */
+  /** instead of the command line itself, for a wrapper such as setpriv */
   readonly command?: readonly string[]
   readonly cwd?: string
 }
@@ -25,14 +26,18 @@ export interface Ran {
   readonly bytes: Buffer
 }
 
-/** A home of a test's own, and the real command line on it. */
+/** A test's own home, and the real command line on it. */
 export class CliHome implements AsyncDisposable {
-  readonly home = new TestHome('cli')
+  readonly home: TestHome
   readonly #children = new Set<ChildProcess>()
+
+  constructor(settings: ConstructorParameters<typeof TestHome>[1] = {}) {
+    this.home = new TestHome('cli', settings)
+  }
 
   get env(): NodeJS.ProcessEnv {
     const { NO_COLOR: _, ...env } = process.env
-    return { ...env, FORKPOINT_HOME: this.home.path }
+    return { ...env, FORKPOINT_HOME: this.home.path, ...this.home.variables }
   }
 
   start(args: readonly string[], options: RunOptions = {}): ChildProcess {
@@ -51,7 +56,9 @@ export class CliHome implements AsyncDisposable {
   }
 
   async run(args: readonly string[], options: RunOptions = {}): Promise<Ran> {
-    return await finished(this.start(args, options))
+    const ran = await finished(this.start(args, options))
+    noteKill(options.env?.FORKPOINT_KILL_AT, ran.signal)
+    return ran
   }
 
   /** Runs it with `--json`; whatever the outcome, stdout must be one document. */
@@ -60,7 +67,7 @@ export class CliHome implements AsyncDisposable {
     return { ...ran, document: JSON.parse(ran.stdout) }
   }
 
-  /** Runs what has to work, and returns what it printed. */
+  /** Runs a command that must succeed, and returns its output. */
   async must(...args: string[]): Promise<string> {
     const { exitCode, stdout, stderr } = await this.run(args)
     if (exitCode !== 0) throw new Error(`forkpoint ${args.join(' ')} failed: ${stderr}`)
@@ -81,13 +88,15 @@ export async function finished(child: ChildProcess): Promise<Ran> {
   const [exitCode, signal] = await once(child, 'close')
   const bytes = Buffer.concat(stdout)
   return {
-    ...{ exitCode, signal, bytes },
+    exitCode,
+    signal,
+    bytes,
     stdout: bytes.toString(),
     stderr: Buffer.concat(stderr).toString(),
   }
 }
 
-/** Resolves when the stream has brought what matches; others may read it, too. */
+/** Resolves when the stream has matched; others may read it, too. */
 export async function untilShown(stream: Readable | null, wanted: RegExp): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   let text = ''

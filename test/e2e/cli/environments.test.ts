@@ -4,7 +4,7 @@ import { TemporaryDirectory } from '../../support/temporary-directory.ts'
 import { CliHome, finished, untilShown } from './cli-home.ts'
 
 describe('an environment', () => {
-  test('is created, listed, used and removed, and leaves nothing behind', async () => {
+  test('can be created, listed, used and removed, and leaves nothing behind', async () => {
     await using cli = new CliHome()
     expect(await cli.must('create', '--name', 'web')).toMatch(/^created web \(e\w{11}\)\n$/)
     expect(await cli.must('ls')).toMatch(/^NAME .*\nweb +e\w{11} +running +native .* host\n$/)
@@ -27,7 +27,11 @@ describe('an environment', () => {
     const { document } = await cli.json('ls', '--label', 'task=42')
     expect(document).toEqual([
       expect.objectContaining({
-        ...{ id, name: null, status: 'running', backend: 'native', workdir: '/tmp' },
+        id,
+        name: null,
+        status: 'running',
+        backend: 'native',
+        workdir: '/tmp',
         source: { kind: 'dir', path: files.path },
         limits: { memoryBytes: 512 * 2 ** 20, cpus: 1.5, pids: 100 },
         net: { mode: 'none', allow: ['10.0.0.0/8', '192.0.2.1/32'] },
@@ -39,7 +43,7 @@ describe('an environment', () => {
     expect(await cli.must('ls', '-q', '--label', 'task=43')).toBe('')
   })
 
-  test('is paused, resumed and renamed', async () => {
+  test('can be paused, resumed and renamed', async () => {
     await using cli = new CliHome()
     await cli.must('create', '--name', 'web')
     expect((await cli.json('pause', 'web')).document).toMatchObject({ status: 'paused' })
@@ -51,7 +55,7 @@ describe('an environment', () => {
     expect(await cli.must('exec', 'best', '--', 'echo here')).toBe('here\n')
   })
 
-  test('shows what it uses', async () => {
+  test('reports what it uses', async () => {
     await using cli = new CliHome()
     await cli.must('create', '--name', 'web', '--memory', '256m', '--pids', '64')
     expect(await cli.must('stats', 'web')).toMatch(
@@ -62,7 +66,7 @@ describe('an environment', () => {
     expect(document.memoryBytes).toBeGreaterThan(0)
     const watching = cli.start(['stats', 'web', '--watch'])
     const ended = finished(watching)
-    await untilShown(watching.stdout, /% of a cpu now/)
+    await untilShown(watching.stdout, /% of a CPU now/)
     watching.kill('SIGINT')
     const { exitCode, stdout } = await ended
     expect(exitCode).toBe(0)
@@ -125,13 +129,13 @@ describe('bad input', () => {
     [3, 'not_found', ['rm', 'nosuch']],
     [3, 'not_found', ['ls', '--config', '/no/such/file']],
     [4, 'conflict', ['create', '--name', 'taken']],
-    [5, 'unsupported', ['create', '--from', 'image:debian:12']],
+    [5, 'unsupported', ['create', '--backend', 'criu', '--from', 'rootfs:/']],
   ])('gives exit code %i and %s: %j', async (exitCode, code, args) => {
     const human = await cli.run(args)
     expect(human).toMatchObject({ exitCode, stdout: '' })
     expect(human.stderr).toMatch(/^forkpoint: /)
     expect(human.stderr).not.toContain('    at ')
-    // Some verbs have no JSON; that is an error document too.
+    // Some verbs have no JSON; then the document is an error.
     const machine = await cli.json(...args)
     expect(machine.stderr).toBe('')
     expect(machine.document.error.message).not.toBe('')

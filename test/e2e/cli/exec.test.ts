@@ -78,11 +78,11 @@ describe('stdin', () => {
     expect(ran.bytes.equals(binary)).toBe(true)
   })
 
-  test('that is /dev/null leaves the command with an empty one', async () => {
+  test('that is /dev/null is empty inside, too', async () => {
     expect((await exec('--', 'cat; echo end')).stdout).toBe('end\n')
   })
 
-  test('that nobody writes to does not keep a command that ended', async () => {
+  test('that nobody writes to does not keep a finished command alive', async () => {
     const startedAt = performance.now()
     const ran = await cli.run(['exec', 'web', '--', 'echo done'], { stdin: 'idle' })
     expect(ran).toMatchObject({ exitCode: 0, stdout: 'done\n' })
@@ -107,7 +107,7 @@ describe('an interrupted exec', () => {
     expect((await exec('--', 'pgrep -f "sleep 123[4]"')).exitCode).toBe(1)
   })
 
-  test('ends quietly when nobody reads its output any more', async () => {
+  test('ends quietly when nobody reads its output', async () => {
     const script = '"$@" exec web -- yes | head -n 1; echo $PIPESTATUS'
     const ran = await cli.run([], { command: ['bash', '-c', script, 'bash', ...cliCommand] })
     expect(ran).toMatchObject({ stdout: 'y\n141\n', stderr: '' })
@@ -132,7 +132,7 @@ describe('an interrupted exec', () => {
 })
 
 describe('a detached command', () => {
-  test('goes on by itself, and its output and exit code are found by its id', async () => {
+  test('keeps running, and its output and exit code are found by its id', async () => {
     const id = (
       await exec('--detach', '--', 'echo one; sleep 1; echo two >&2; (exit 5)')
     ).stdout.trim()
@@ -140,7 +140,7 @@ describe('a detached command', () => {
     expect(ran).toMatchObject({ exitCode: 5, stdout: 'one\n', stderr: 'two\n' })
   })
 
-  test('is left running when who follows it is interrupted', async () => {
+  test('keeps running when its follower is interrupted', async () => {
     const command = 'echo on; until [ -e /root/off ]; do sleep 0.05; done; echo off'
     const id = (await exec('--process', '--detach', '--', command)).stdout.trim()
     const follower = cli.start(['exec', 'web', '--attach', id])

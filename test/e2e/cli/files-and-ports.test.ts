@@ -23,7 +23,7 @@ describe('cp', () => {
     expect(readFileSync(files.file('out')).equals(content)).toBe(true)
   })
 
-  test('copies a directory, into one that exists under its own name', async () => {
+  test('copies a directory into an existing one, under its own name', async () => {
     using files = new TemporaryDirectory()
     mkdirSync(files.file('app/lib'), { recursive: true })
     writeFileSync(files.file('app/lib/a.txt'), 'a')
@@ -55,7 +55,7 @@ describe('cp', () => {
     expect(readFileSync(files.file('real/sub/x'), 'utf8')).toBe('evil\n')
   })
 
-  test('takes paths of the host relative to where it is run', async () => {
+  test('takes host paths relative to the current directory', async () => {
     using files = new TemporaryDirectory()
     writeFileSync(files.file('here'), 'x')
     const into = await cli.run(['cp', 'here', 'web:/tmp/'], { cwd: files.path })
@@ -101,7 +101,7 @@ while True:
     expect(document.address).toBe(`127.0.0.1:${document.listenPort}`)
   })
 
-  test('says with exit code 4 that an address is in use', async () => {
+  test('fails with exit code 4 if the address is in use', async () => {
     const first = cli.start(['port', 'web', '8123'])
     const address = await firstLine(first)
     const second = await cli.run(['port', 'web', '8123', '--listen', address])

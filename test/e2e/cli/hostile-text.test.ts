@@ -8,7 +8,7 @@ import { CliHome, cliCommand, type Ran } from './cli-home.ts'
 const hostile = 'x\u001b[2J\u009b2J\u202egnp\u2066\u2028\u061c\u0007y'
 
 const forbidden =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what we search for
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/u
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colours of ours
 const colors = /\u001b\[\d{1,3}m/g
@@ -23,14 +23,17 @@ beforeAll(async () => {
   mkdirSync(files.file('dir'))
   writeFileSync(files.file('dir/kept'), 'before\n')
   const env = await fp.create({
-    ...{ name: 'web', from: `dir:${files.file('dir')}` },
-    ...{ labels: { [hostile]: hostile }, env: { HOSTILE: hostile } },
+    name: 'web',
+    from: `dir:${files.file('dir')}`,
+    labels: { [hostile]: hostile },
+    env: { HOSTILE: hostile },
   })
   await env.snapshot({ name: 'first', message: hostile, labels: { [hostile]: hostile } })
   // A file, a directory, a link, a socket and a program, all of that name.
   const made = await env.exec(
     [
-      ...['python3', '-c'],
+      'python3',
+      '-c',
       [
         'import os, socket, sys',
         'name = sys.argv[1]',
@@ -47,10 +50,11 @@ beforeAll(async () => {
     { mode: 'process' },
   )
   expect(made).toMatchObject({ exitCode: 0, stderr: '' })
-  // It counts on zeros, so that what it is called is told with its memory.
+  // It counts on zeros, so that its name is printed with its memory.
   await env.spawn(
     [
-      ...['python3', '-c'],
+      'python3',
+      '-c',
       [
         'import ctypes, mmap, sys, time',
         'ctypes.CDLL(None).prctl(15, sys.argv[1].encode()[:15], 0, 0, 0)',
@@ -111,9 +115,9 @@ const commands: readonly (readonly string[])[] = [
   ['help', hostile],
 ]
 
-describe('text from inside and of others', () => {
+describe('untrusted text', () => {
   test.each(commands.map((words) => [words]))(
-    '%j prints nothing that steers a terminal',
+    '%j prints nothing that controls a terminal',
     async (words) => {
       for (const extra of [[], ['--json'], ['--color', 'always']]) {
         expectHarmless(await cli.run([...extra, ...words]))
@@ -121,7 +125,7 @@ describe('text from inside and of others', () => {
     },
   )
 
-  test('a patch has hostile names in quotes, and the content as it is', async () => {
+  test('a patch quotes hostile names, and shows the content as it is', async () => {
     const { stdout, stderr } = await cli.run(['diff', 'first', 'second', '--patch'])
     expect(stderr).toBe('')
     const heads = stdout
@@ -144,7 +148,7 @@ describe('text from inside and of others', () => {
     expect(JSON.stringify(forbidden.exec(ours))).toBe('null')
   })
 
-  test('JSON says the same in escapes', async () => {
+  test('JSON has the same text, escaped', async () => {
     const { document } = await cli.json('snapshots')
     expect(document[0]).toMatchObject({ message: hostile, labels: { [hostile]: hostile } })
   })
@@ -154,7 +158,7 @@ describe('text from inside and of others', () => {
     expect(stdout).toBe(hostile)
   })
 
-  test('neither do the names that cp, apply and export meet', async () => {
+  test('nor do the names that cp, apply and export print', async () => {
     const out = files.file('out')
     mkdirSync(out)
     expectHarmless(await cli.run(['cp', `web:${files.file('dir')}`, out]))

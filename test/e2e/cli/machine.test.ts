@@ -1,4 +1,4 @@
-import { chmodSync, copyFileSync, cpSync } from 'node:fs'
+import { chmodSync, chownSync, copyFileSync, cpSync, writeFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { TemporaryDirectory } from '../../support/temporary-directory.ts'
@@ -6,7 +6,7 @@ import { CliHome, cliCommand, cliProgram } from './cli-home.ts'
 
 const nobody = ['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups']
 
-/** The program where everybody can start it: the runtime and the checkout may be root's alone. */
+/** The program in a place where everybody can start it: only root may have access to the runtime and checkout. */
 const open = new TemporaryDirectory()
 afterAll(() => open[Symbol.dispose]())
 chmodSync(open.path, 0o755)
@@ -18,7 +18,7 @@ const openCommand = [open.file('node'), ...flags, open.file('dist/cli.cjs')]
 const asNobody = { command: [...nobody, ...openCommand], env: { HOME: '/nonexistent' } }
 
 describe('doctor', () => {
-  test('probes this machine and says that it will do', async () => {
+  test('probes this machine and finds it ready', async () => {
     await using cli = new CliHome()
     const { exitCode, document } = await cli.json('doctor')
     expect(exitCode).toBe(0)
@@ -37,7 +37,17 @@ describe('doctor', () => {
     expect(document.ok).toBe(true)
   })
 
-  test('says with exit code 6 that root is missing', async () => {
+  test('reports a CRIU that cannot dump, and ends', async () => {
+    await using cli = new CliHome()
+    const broken = open.file('broken-criu')
+    const script = '#!/bin/sh\n[ "$1" = --version ] && echo Version: 4.2.1 && exit\nexit 1\n'
+    writeFileSync(broken, script, { mode: 0o755 })
+    const ran = await cli.run(['doctor'], { env: { FORKPOINT_CRIU: broken } })
+    expect(ran.exitCode).toBe(6)
+    expect(ran.stdout).toMatch(/^fail .*criu/im)
+  })
+
+  test('fails with exit code 6 without root', async () => {
     await using cli = new CliHome()
     const ran = await cli.run(['doctor'], asNobody)
     expect(ran.exitCode).toBe(6)
@@ -47,7 +57,7 @@ describe('doctor', () => {
 
 describe('without root', () => {
   test.each([['ls'], ['create'], ['exec', 'web', '--', 'true']])(
-    '%s says that root is the prerequisite, with exit code 6',
+    '%s fails with exit code 6 and says that it needs root',
     async (...args) => {
       await using cli = new CliHome()
       const ran = await cli.run(args, asNobody)
@@ -55,6 +65,19 @@ describe('without root', () => {
       expect(ran.stderr).toContain('remedy: run it with sudo')
     },
   )
+
+  test('users can open their own home, and need root only to create an environment', async () => {
+    using own = new TemporaryDirectory()
+    chownSync(own.path, 65534, 65534)
+    await using cli = new CliHome()
+    const env = { ...asNobody.env, FORKPOINT_HOME: own.path }
+    const listed = await cli.run(['ls', '--json'], { ...asNobody, env })
+    expect(listed).toMatchObject({ exitCode: 0, stdout: '[]\n', stderr: '' })
+    const made = await cli.run(['create'], { ...asNobody, env })
+    expect(made).toMatchObject({ exitCode: 6, stdout: '' })
+    expect(made.stderr).toContain('must run as root')
+    expect(made.stderr).toContain('remedy: run it with sudo')
+  })
 
   test('help, version and configuration work', async () => {
     await using cli = new CliHome()
@@ -66,14 +89,14 @@ describe('without root', () => {
 })
 
 describe('names for completion', () => {
-  test('are those of the environments, an id where there is no name', async () => {
+  test('are those of the environments, or their ids if they have no name', async () => {
     await using cli = new CliHome()
     await cli.must('create', '--name', 'web')
     const id = await cli.must('create', '-q')
     expect(await cli.must('__complete')).toBe(`web\n${id}`)
   })
 
-  test('are none, without an error, where there is nothing to ask', async () => {
+  test('are an empty list, without an error, if the home cannot be opened', async () => {
     await using cli = new CliHome()
     const ran = await cli.run(['__complete', '--config', '/no/such/file'])
     expect(ran).toMatchObject({ exitCode: 0, stdout: '', stderr: '' })
@@ -87,7 +110,7 @@ test('the launcher runs the same command line', async () => {
   expect(ran).toMatchObject({ exitCode: 0, stdout: '[]\n' })
 })
 
-test('an error shows where it came from only when FORKPOINT_DEBUG asks for it', async () => {
+test('an error shows its stack only with FORKPOINT_DEBUG', async () => {
   await using cli = new CliHome()
   expect((await cli.run(['pause', 'nosuch'])).stderr).not.toContain('    at ')
   const debug = await cli.run(['pause', 'nosuch'], { env: { FORKPOINT_DEBUG: '1' } })

@@ -4,7 +4,7 @@ import { expectNothing } from '../../support/remains.ts'
 import { CliHome, finished } from './cli-home.ts'
 
 describe('quickstart', () => {
-  test('tells the whole story in under a minute and leaves nothing', async () => {
+  test('shows the whole tour in under a minute and leaves nothing behind', async () => {
     await using cli = new CliHome()
     const began = performance.now()
     const { exitCode, stdout, stderr } = await cli.run(['quickstart'])
@@ -12,16 +12,24 @@ describe('quickstart', () => {
     expect(performance.now() - began).toBeLessThan(60_000)
     const commands = Array.from(stdout.matchAll(/^ {4}\$ forkpoint (\S+)/gm), ([, verb]) => verb)
     expect([...new Set(commands)]).toEqual([
-      ...['create', 'exec', 'snapshot', 'fork', 'diff', 'promote', 'restore', 'tree'],
-      ...['rm', 'rm-snapshot'],
+      'create',
+      'exec',
+      'snapshot',
+      'fork',
+      'diff',
+      'promote',
+      'restore',
+      'tree',
+      'rm',
+      'rm-snapshot',
     ])
-    // The server's memory came along: every branch goes on from the first visit.
+    // The server's memory is in the snapshot: every branch continues from the first visit.
     expect(stdout.match(/visit number 2$/gm)).toHaveLength(4)
     await expectNothing(cli.home)
     expect(await cli.must('snapshots', '-q')).toBe('')
   })
 
-  test('--json is an account of what was done and how long it took', async () => {
+  test('--json reports what was done and how long it took', async () => {
     await using cli = new CliHome()
     const { document, exitCode } = await cli.json('quickstart')
     expect(exitCode).toBe(0)

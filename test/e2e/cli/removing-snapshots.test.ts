@@ -3,7 +3,7 @@ import { expectNothing } from '../../support/remains.ts'
 import { CliHome } from './cli-home.ts'
 
 describe('removing snapshots', () => {
-  test('respects what builds on them, and the last one leaves nothing behind', async () => {
+  test('is refused while others build on them, and the last one leaves nothing behind', async () => {
     await using cli = new CliHome()
     await cli.must('create', '--name', 'web')
     await cli.must('snapshot', 'web', '--name', 'a')
@@ -20,14 +20,14 @@ describe('removing snapshots', () => {
     await expectNothing(cli.home)
   })
 
-  test('prune says why each one stays, then removes the others', async () => {
+  test('prune shows why each one stays, then removes the others', async () => {
     await using cli = new CliHome()
     await cli.must('create', '--name', 'web')
     await cli.must('snapshot', 'web', '--name', 'gold')
     const lost = (await cli.must('snapshot', 'web', '-q')).trim()
     await cli.must('restore', 'web', 'gold')
     const plan = await cli.must('prune', '--keep-named', '--dry-run')
-    expect(plan).toMatch(/goes\ngold .* stays +environment web goes on from it\n$/)
+    expect(plan).toMatch(/remove\ngold .* keep +environment web continues from it\n$/)
     expect((await cli.json('prune', '--older-than', '1h')).document.removed).toEqual([])
     expect((await cli.json('prune', '--keep-last', '2')).document.removed).toEqual([])
     expect((await cli.json('prune', '--keep-named')).document).toMatchObject({

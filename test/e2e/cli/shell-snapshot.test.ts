@@ -3,7 +3,7 @@ import { Forkpoint } from '../../../src/index.ts'
 import { CliHome, cliCommand } from './cli-home.ts'
 import { TmuxTerminal } from './tmux-terminal.ts'
 
-test('a user in a shell notices no snapshot, and sees a restore', async () => {
+test('a user in a shell does not notice a snapshot, and sees a restore', async () => {
   await using cli = new CliHome()
   await using fp = await Forkpoint.open({ settings: { home: cli.home.path } })
   const env = await fp.create({ name: 'web' })

@@ -103,7 +103,7 @@ describe('programs in a shell work as in any terminal:', () => {
 })
 
 describe('leaving with Ctrl-] d', () => {
-  test('keeps what runs, and coming back shows the same screen', async () => {
+  test('keeps programs running, and coming back shows the same screen', async () => {
     await using terminal = await openShell('stay')
     await terminal.line('vi /root/draft.txt')
     await terminal.shows(/~\n~[\s\S]*draft\.txt/)
@@ -122,7 +122,7 @@ describe('leaving with Ctrl-] d', () => {
     )
   })
 
-  test('gives the terminal back as it was', async () => {
+  test('leaves the terminal as it was', async () => {
     await using terminal = await openShell('back')
     await terminal.line('vi /root/x')
     await terminal.shows(/~\n~/)
@@ -134,12 +134,14 @@ describe('leaving with Ctrl-] d', () => {
 })
 
 describe('exec in a terminal', () => {
-  test('leaves stdin alone unless asked to pass it on', async () => {
+  test('does not read stdin unless asked to', async () => {
     await using terminal = await TmuxTerminal.start(cli.env)
     const exec = [...cliCommand, 'exec', 'web'].join(' ')
     await terminal.line(`${exec} -- cat; echo rc=$?`)
     await terminal.shows(/rc=0/)
-    await terminal.line(`clear; ${exec} -i -- wc -c; echo rc=$?`)
+    await terminal.line(`clear; ${exec} -i -- 'echo reads; wc -c'; echo rc=$?`)
+    // Before, bash has the terminal, for which Ctrl-D is not the end of input.
+    await terminal.shows(/^reads$/m)
     await terminal.line('four')
     await terminal.keys('C-d')
     await terminal.shows(/\n5\nrc=0/)
@@ -165,10 +167,11 @@ describe('a shell', () => {
     await terminal.shows(/\n40 120\n/)
   })
 
-  test('takes all of a large paste', async () => {
+  test('accepts a large paste completely', async () => {
     await using terminal = await openShell('paste')
     const lines = Array.from({ length: 3000 }, (_, number) => `line ${number} of a paste\n`)
-    await terminal.line('stty -echo; cat > /root/paste; stty echo; wc -l < /root/paste')
+    await terminal.line('stty -echo; echo quiet; cat > /root/paste; stty echo; wc -l < /root/paste')
+    await terminal.shows(/\nquiet$/)
     await terminal.paste(lines.join(''))
     await terminal.keys('C-d')
     await terminal.shows(/\n3000\n/)
@@ -183,7 +186,7 @@ describe('a shell', () => {
     await terminal.shows(/rc=9/)
   })
 
-  test('whose command line is killed gives the terminal back and goes on', async () => {
+  test('whose command line is killed resets the terminal and keeps running', async () => {
     await using terminal = await openShell('killed')
     await terminal.line('vi /root/y')
     await terminal.shows(/~\n~/)
@@ -195,7 +198,7 @@ describe('a shell', () => {
     expect(await cli.must('exec', 'web', '--', 'pgrep -a vi')).toContain('vi /root/y')
   })
 
-  test('of an environment that is removed ends with an error, the terminal given back', async () => {
+  test('ends with an error when its environment is removed, and resets the terminal', async () => {
     await cli.must('create', '--name', 'short')
     await using terminal = await TmuxTerminal.start(cli.env)
     await terminal.line(`${[...cliCommand, 'shell', 'short'].join(' ')}`)

@@ -5,11 +5,11 @@ import { promisify } from 'node:util'
 import { TemporaryDirectory } from '../../support/temporary-directory.ts'
 
 const run = promisify(execFile)
-const patienceMs = 20_000
+const patienceMs = 60_000
 
-/** A real terminal, that of tmux on a socket of its own, with a shell of the host on it. */
+/** A real terminal: tmux on its own socket, with a shell of the host in it. */
 export class TmuxTerminal implements AsyncDisposable {
-  // tmux leaves its socket behind when it ends, so that lies in a directory that goes.
+  // tmux leaves its socket behind when it ends, so it is in a directory that is removed.
   readonly #directory = new TemporaryDirectory()
 
   get #socket(): string {
@@ -71,12 +71,12 @@ export class TmuxTerminal implements AsyncDisposable {
     return (await this.#tmux('capture-pane', '-p')).trimEnd()
   }
 
-  /** Waits until the screen looks like that; resolves to what is on it. */
+  /** Waits until the screen matches; resolves to its content. */
   async shows(what: RegExp): Promise<string> {
     const deadline = performance.now() + patienceMs
     for (;;) {
       const screen = await this.screen()
-      // The blanks at the end of the last line are cut, also that of a prompt.
+      // Trailing blanks of the last line are cut, even that of a prompt.
       if (what.test(screen) || what.test(`${screen} `)) return screen
       if (performance.now() > deadline) throw new Error(`${what} was not shown, but:\n${screen}`)
       await sleep(100)

@@ -10,7 +10,7 @@ export interface Step {
   readonly shown: string
 }
 
-/** Lines that begin with "$ " are typed (and go on after a backslash); the others are printed. */
+/** Lines that begin with "$ " are typed (and continue after a backslash); the others are printed. */
 export function stepsOf(blocks: readonly CodeBlock[]): Step[] {
   const steps: { line: number; command: string; shown: string }[] = []
   for (const block of blocks) {
@@ -29,7 +29,7 @@ export function stepsOf(blocks: readonly CodeBlock[]): Step[] {
 }
 
 const mark = '\u001e'
-/** A command in the background is given this long to print what it prints. */
+/** How long a background command may take to print its output. */
 const backgroundTenths = 200
 
 /** The output of each step, stdout and stderr together. */
@@ -51,20 +51,20 @@ export async function runSession(
   return output.split(mark).slice(0, steps.length)
 }
 
-/** `$?` of a step is what the next one finds. Nothing of the script itself may be read as input. */
+/** The next step sees `$?` of the one before. No step may read the script itself as input. */
 function scriptOf(command: string): string {
   const [, background] = /^(.*)&\s*$/s.exec(command) ?? []
   const run = background === undefined ? `{ ${command}\n} </dev/null` : inBackground(background)
   return `${run}; __status=$?; printf '${mark}'; (exit $__status)\n`
 }
 
-/** Waits for the first output, which would otherwise come among that of later steps. */
+/** Waits for the first output, which would otherwise mix with that of later steps. */
 function inBackground(command: string): string {
   const wait = `for i in {1..${backgroundTenths}}; do [ -s "$__out" ] && break; sleep 0.1; done`
   return `__out=$(mktemp -p .); ${command}</dev/null >"$__out" 2>&1 & ${wait}; cat "$__out"`
 }
 
-/** What differs from run to run made equal: ids, ages, times, sizes, ports and column widths. */
+/** Replaces what differs from run to run: ids, ages, times, sizes, ports and column widths. */
 export function normalised(output: string): string {
   return output
     .replaceAll(/\b[es][0-9a-hjkmnp-tv-z]{11}\b/g, 'ID')

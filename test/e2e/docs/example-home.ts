@@ -3,9 +3,10 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { Forkpoint } from '../../../src/index.ts'
+import { forgetHome, knowHome } from '../../support/known-homes.ts'
 
 export const whyNoCells =
-  process.geteuid?.() === 0 ? undefined : 'environments can only be made by root'
+  process.geteuid?.() === 0 ? undefined : 'only root can create environments'
 
 export interface ExampleHome {
   readonly path: string
@@ -18,6 +19,7 @@ export interface ExampleHome {
 
 export function makeExampleHome(name: string): ExampleHome {
   const path = mkdtempSync(join(process.env.FORKPOINT_HOME ?? '/var/tmp', `${name}-`))
+  knowHome(path)
   const clear = async () => {
     await using forkpoint = await Forkpoint.open({ settings: { home: path } })
     const left = await forkpoint.list()
@@ -31,6 +33,7 @@ export function makeExampleHome(name: string): ExampleHome {
     clear,
     remove: async () => {
       await clear()
+      forgetHome(path)
       rmSync(path, { recursive: true, force: true })
     },
   }

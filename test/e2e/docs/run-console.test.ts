@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { unless } from '../../support/evidence.ts'
 import { blocksOf, readPage, root } from '../../unit/docs/markdown.ts'
 import { normalised, runSession, stepsOf } from './console-session.ts'
 import { type ExampleHome, makeExampleHome, whyNoCells } from './example-home.ts'
@@ -14,8 +15,9 @@ function installLauncher(directory: string): void {
   chmodSync(file, 0o755)
 }
 
-describe.skipIf(whyNoCells).each(['README.md', 'docs/getting-started.md'])(
+describe.each(['README.md', 'docs/getting-started.md'])(
   'a command line shown in %s prints what is shown',
+  unless(whyNoCells),
   (path) => {
     const steps = stepsOf(blocksOf(readPage(path), 'console'))
     let home: ExampleHome
@@ -40,7 +42,7 @@ describe.skipIf(whyNoCells).each(['README.md', 'docs/getting-started.md'])(
       },
     )
 
-    test('and no environment is left', async () => {
+    test('and no environment is left behind', async () => {
       expect(await home.clear()).toEqual([])
     })
   },

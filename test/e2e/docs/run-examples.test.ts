@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { unless } from '../../support/evidence.ts'
 import { blocksOf, readPages, root } from '../../unit/docs/markdown.ts'
 import { type ExampleHome, makeExampleHome, whyNoCells } from './example-home.ts'
 
@@ -17,7 +18,7 @@ const examples = readdirSync(join(root, 'examples'))
   .filter((name) => name.endsWith('.ts'))
   .map((name) => [`examples/${name}`, readFileSync(join(root, 'examples', name), 'utf8')] as const)
 
-/** What the example itself says it prints, a line each: `// → text`. */
+/** What the example says that it prints, one line each: `// → text`. */
 function promised(source: string): string[] {
   return Array.from(source.matchAll(/\/\/ → (.*)$/gm), ([, text = '']) => text)
 }
@@ -29,7 +30,7 @@ function linesOf(output: string): string[] {
     .map((line) => line.trimEnd())
 }
 
-describe.skipIf(whyNoCells)('an example in the documentation does what it says', () => {
+describe('an example in the documentation does what it says', unless(whyNoCells), () => {
   let home: ExampleHome
   let directory: string
 

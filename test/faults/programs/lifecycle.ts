@@ -1,11 +1,19 @@
 // What the tests' child processes do: node lifecycle.ts <verb> [argument...], on FORKPOINT_HOME.
+import { flushCompileCache } from 'node:module'
 import { Forkpoint, type NetMode } from '../../../src/index.ts'
+
+// Most of these processes are killed, and would leave nothing in the cache.
+flushCompileCache()
 
 type Verb = (fp: Forkpoint, ...args: string[]) => Promise<void>
 
 const verbs: Record<string, Verb> = {
   create: async (fp, name = '', net = 'none') => {
     await fp.create({ name, net: net as NetMode, netAllow: ['192.0.2.0/24'] })
+  },
+
+  attach: async (fp, name = '', backend = '', target = '') => {
+    await fp.attach({ name, backend, target })
   },
 
   remove: async (fp, name = '') => {
@@ -20,6 +28,10 @@ const verbs: Record<string, Verb> = {
     const env = await fp.get(name)
     await env.exec('date +%N > /root/changed')
     await env.snapshot()
+  },
+
+  'snapshot-live': async (fp, name = '') => {
+    await (await fp.get(name)).snapshot({ live: true })
   },
 
   'snapshot-files': async (fp, name = '') => {
@@ -46,11 +58,15 @@ const verbs: Record<string, Verb> = {
     await (await fp.snapshot(snapshot)).fork(2)
   },
 
+  'prove-taken': async (fp, snapshot = '') => {
+    await (await fp.snapshot(snapshot)).prove()
+  },
+
   compact: async (fp, snapshot = '') => {
     await fp.compact(snapshot)
   },
 
-  /** Takes a snapshot, waits for what is prepared after it, and goes back. */
+  /** Takes a snapshot, waits for its spares, and restores it. */
   spares: async (fp, name = '') => {
     const env = await fp.get(name)
     const taken = await env.snapshot()

@@ -1,5 +1,5 @@
-// The host's side of the fuzzer: node attacked-host.ts SOCKET DIRECTORY, one line of JSON a round.
-// It asks everything of an agent that can be asked, and must neither crash, hang nor grow.
+// The host's side of the fuzzer: node attacked-host.ts SOCKET DIRECTORY, one line of JSON per round.
+// It makes every kind of request to an agent, and must neither crash, hang nor grow.
 import { createConnection } from 'node:net'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -66,7 +66,7 @@ process.on('unhandledRejection', (error) => {
   throw error
 })
 
-/** What a caller may meet; anything else is a mistake of ours. */
+/** Errors that a caller may get; anything else is a bug. */
 function outcomeOf(error: unknown): string {
   if (error instanceof ForkpointError) return error.code
   if (error instanceof Error && error.name === 'TimeoutError') return 'aborted'
@@ -74,11 +74,12 @@ function outcomeOf(error: unknown): string {
 }
 
 async function round(number: number): Promise<string> {
-  // Longer than any patience below, in seconds of 2 ms.
+  // Longer than any timeout below, in seconds of 2 ms.
   const signal = AbortSignal.timeout(3000)
   try {
     const connection = await openConnection(createConnection(socket), {
-      ...{ secondMs: 2, helloTimeoutMs: 100 },
+      secondMs: 2,
+      helloTimeoutMs: 100,
     })
     try {
       const ask = asks[number % asks.length]

@@ -16,7 +16,7 @@ const questions: Record<string, (connection: AgentConnection) => Promise<unknown
   exec: (c) => execCommand(c, { mode: 'process', command: 'x' }),
   read: (c) => readFile(c, '/x'),
   screen: (c) => readScreen(c, 'main'),
-  /** A reader that takes nothing while content comes. */
+  /** A reader that takes nothing while content arrives. */
   content: async (c) => {
     const { runs } = openContent(c, '/x')
     await runs.next()

@@ -1,4 +1,4 @@
-// Holds state in threads and in a heap that is collected all the time; verifies it on demand.
+// Holds state in threads and in a heap that is constantly collected; verifies it on demand.
 // Lines: check, mark WORD, marks, say TEXT.
 
 import java.io.BufferedReader;

@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import type { CreateOptions, Environment, ScreenText } from '../../../src/index.ts'
+import { noteWorkload } from '../evidence.ts'
 import { TestHome } from '../test-home.ts'
 
 /** A program, or several, whose state a snapshot has to carry. */
@@ -8,19 +9,19 @@ export interface Workload {
   readonly options?: CreateOptions
   /** the interactive terminals whose screens must look the same in every branch */
   readonly terminals?: readonly string[]
-  /** starts it, and brings it into a telling state */
+  /** starts it, and gives it a distinctive state */
   start(env: Environment): Promise<void>
-  /** fails unless all of that state is there; marks do not change the answer */
+  /** fails unless all of that state still exists; marks do not change the answer */
   check(env: Environment): Promise<void>
   /** puts a word into the state of what runs, as a user of it would */
   mark(env: Environment, word: string): Promise<void>
-  /** the words that were put there, oldest first */
+  /** the words that were marked, oldest first */
   marks(env: Environment): Promise<readonly string[]>
 }
 
 /**
  * Takes a workload's snapshot, forks it twice, and lets the original and both forks go their own
- * ways; then takes the original back to a second snapshot.
+ * ways; then restores the original to a second snapshot.
  */
 export async function branchThreeWays(workload: Workload): Promise<void> {
   await using home = new TestHome('workload')
@@ -40,6 +41,7 @@ export async function branchThreeWays(workload: Workload): Promise<void> {
   }
   await goOwnWays(workload, branches)
   await rollBack(workload, original)
+  noteWorkload()
 }
 
 /** After each mark every branch has its own and no other. */
@@ -58,7 +60,7 @@ async function goOwnWays(
   }
 }
 
-/** A second snapshot holds what the first did and the mark made since; what comes later goes. */
+/** A second snapshot holds what the first did and the mark made since; later marks are lost. */
 async function rollBack(workload: Workload, env: Environment): Promise<void> {
   const second = await env.snapshot()
   const screens = await screensOf(workload, env)
@@ -82,7 +84,7 @@ async function expectMarks(
 ): Promise<void> {
   await expect
     .poll(() => workload.marks(env), {
-      timeout: 20_000,
+      timeout: 60_000,
       interval: 50,
       message: `marks of ${branch}`,
     })
@@ -90,5 +92,5 @@ async function expectMarks(
 }
 
 async function screensOf(workload: Workload, env: Environment): Promise<ScreenText[]> {
-  return Promise.all((workload.terminals ?? []).map((name) => env.shell(name).screen()))
+  return Promise.all((workload.terminals ?? []).map((name) => env.terminal(name).screen()))
 }

@@ -1,4 +1,4 @@
-// Holds state in goroutines, channels and a heap that is collected all the time; verifies it on
+// Holds state in goroutines, channels and a heap that is constantly collected; verifies it on
 // demand. Lines: check, mark WORD, marks, say TEXT.
 package main
 

@@ -17,7 +17,7 @@ struct block {
   pthread_mutex_t lock;
   uint64_t *words;
   size_t count;
-  uint64_t round; /* what every word is made of, beside its place */
+  uint64_t round; /* what every word is made from, together with its place */
   const char *fault;
 };
 
@@ -88,7 +88,7 @@ static const char *verdict(void) {
   return "OK";
 }
 
-/* A child changes and grows all of it, which must not be seen here. */
+/* A child changes and grows all of it, which must not be visible here. */
 static const char *fork_and_change(void) {
   for (size_t i = 0; i < BLOCKS; i++) pthread_mutex_lock(&blocks[i].lock);
   pid_t pid = fork();

@@ -4,7 +4,7 @@ import { bring, run } from './run.ts'
 
 export const port = 8000
 
-/** What the servers here say of themselves. */
+/** What the servers here report about themselves. */
 export interface ServerState {
   readonly answer: number
   readonly ticks: number
@@ -26,7 +26,7 @@ export function startServer(interpreter: string, program: string) {
     start: async (env: Environment): Promise<void> => {
       await run(env, `${interpreter} ${await bring(env, program)} > /root/server.log 2>&1 &`)
       const log = async () => (await env.exec('cat /root/server.log')).stdout
-      await expect.poll(log, { timeout: 10_000 }).toContain('listening')
+      await expect.poll(log, { timeout: 60_000 }).toContain('listening')
     },
     state: async (env: Environment): Promise<ServerState> => JSON.parse(await request(env, '/')),
     mark: async (env: Environment, word: string): Promise<void> => {

@@ -1,5 +1,5 @@
 # Holds COUNT blocks of 1 MiB and answers one line at a time. Every change follows from its seed, so
-# what the memory must be after it can be known elsewhere.
+# others can compute what the memory must be afterwards.
 import hashlib
 import os
 import random
@@ -56,7 +56,7 @@ def expected(seed):
 
 
 def child(seed):
-    """What a child process has after a change of its own, and what the parent still has."""
+    """What a child process has after its own change, and what the parent still has."""
     reading, writing = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -80,7 +80,7 @@ def tick(stop):
 
 
 def shred():
-    """Gives memory back and takes it again, which tells a page that comes back as it was."""
+    """Frees memory and allocates it again, which reveals a page that was not cleared."""
     for _ in range(3):
         spare = [bytearray(MIB) for _ in range(20)]
         if any(any(block) for block in spare):

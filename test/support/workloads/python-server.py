@@ -1,4 +1,4 @@
-# Serves what it has in memory; a thread of it counts.
+# Serves what it has in memory; one of its threads counts.
 import http.server
 import json
 import threading

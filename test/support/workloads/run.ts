@@ -22,7 +22,9 @@ export async function runAs(env: Environment, user: string, command: string): Pr
 export async function runUntilDone(env: Environment, command: string): Promise<void> {
   await expect
     .poll(async () => (await env.exec(command)).exitCode, {
-      ...{ timeout: 20_000, interval: 50, message: command },
+      timeout: 60_000,
+      interval: 50,
+      message: command,
     })
     .toBe(0)
 }

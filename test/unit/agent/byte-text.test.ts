@@ -11,7 +11,7 @@ describe('names and arguments', () => {
     )
   })
 
-  test('that are UTF-8 read as what they say', () => {
+  test('that are UTF-8 are readable', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         expect(bytesToText(Buffer.from(text))).toBe(text)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 
-/** Any way of cutting some bytes into chunks: relative sizes, used round and round. */
+/** Any way of cutting some bytes into chunks: relative sizes, used in a cycle. */
 export const cuts = fc.array(fc.integer({ min: 1, max: 70_000 }), { minLength: 1, maxLength: 8 })
 
 export function cut(bytes: Buffer, sizes: readonly number[]): Buffer[] {

@@ -34,7 +34,7 @@ function int(value: bigint): Buffer {
 }
 
 describe('fields', () => {
-  test('come out as they went in', () => {
+  test('are decoded as they were encoded', () => {
     fc.assert(
       fc.property(fieldSets, (fields) => {
         expect(decodeFields(encodeFields(fields))).toEqual(fields)

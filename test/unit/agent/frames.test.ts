@@ -46,7 +46,7 @@ describe('frames', () => {
     expect(decodeAll(cut(encodeFrame(frame), [1]))).toEqual([frame])
   })
 
-  test('of garbage either decode or end in a protocol error, and hold no more than a frame', () => {
+  test('of garbage either decode or end in a protocol error, and hold no more than one frame', () => {
     const garbage = fc.uint8Array({ minLength: 1, maxLength: 4000 })
     fc.assert(
       fc.property(fc.array(garbage, { maxLength: 20 }), (chunks) => {
@@ -67,7 +67,7 @@ describe('frames', () => {
     ['an unknown type', header(0, 99, 0, 0), /type 99/],
     ['an unknown channel', header(0, FrameType.data, 3, 0), /channel 3/],
     ['flags it may not use', header(0, FrameType.data, 1, 5), /flags 5/],
-  ])('with %s are refused before their payload is waited for', (_, bytes, message) => {
+  ])('with %s are refused before their payload arrives', (_, bytes, message) => {
     expect(() => decodeAll([bytes])).toThrow(message)
   })
 

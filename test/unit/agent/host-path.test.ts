@@ -36,7 +36,7 @@ describe('a path of the host', () => {
     await expect(openHostDirectory('/proc/self/cwd')).rejects.toThrow(ConflictError)
   })
 
-  test('that is not there is not found', async () => {
+  test('that does not exist is not found', async () => {
     await expect(openHostDirectory(join(place, 'none'))).rejects.toMatchObject({ code: 'ENOENT' })
     await using open = await openHostPlace(join(place, 'none'))
     expect(open).toMatchObject({ name: 'none', path: join(place, 'none') })

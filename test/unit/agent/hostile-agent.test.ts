@@ -64,7 +64,7 @@ describe('saying hello', { timeout: PATIENCE_MS }, () => {
     await expect(against(dribble, async () => {})).rejects.toThrow(TimeoutError)
   })
 
-  test('an agent of another version is named, with what to do', async () => {
+  test('an agent of another version is reported, with a remedy', async () => {
     const newer: Script = (agent) => agent.hello({ version: 7 })
     const failure = await against(newer, async () => {}).catch((error: unknown) => error)
     expect(failure).toBeInstanceOf(BackendError)
@@ -84,7 +84,7 @@ describe('saying hello', { timeout: PATIENCE_MS }, () => {
     await expect(against(script, async () => {})).rejects.toThrow(BackendError)
   })
 
-  test('a caller who gives up is not kept waiting', async () => {
+  test('a caller who aborts does not have to wait', async () => {
     await using agent = await FakeAgent.start(() => {})
     const signal = AbortSignal.timeout(50)
     const opening = openConnection(createConnection(agent.path), { signal })
@@ -100,9 +100,9 @@ describe('a hostile agent', { timeout: PATIENCE_MS }, () => {
     ['a stream that was never opened', /stream 99/, (a) => a.data(99, 1, Buffer.from('x'))],
     ['data on the input channel', /channel 0/, (a, s) => a.data(s, 0, Buffer.from('x'))],
     ['a second hello', /type 1/, (a) => a.hello()],
-    ['an open of its own', /type 2/, (a, s) => a.socket.write(header(0, FrameType.open, 0, s))],
+    ['its own open', /type 2/, (a, s) => a.socket.write(header(0, FrameType.open, 0, s))],
     [
-      'credit without end',
+      'endless credit',
       /credit/,
       (a, s) => {
         for (let i = 0; i < 20; i += 1) {
@@ -165,7 +165,7 @@ describe('a hostile agent', { timeout: PATIENCE_MS }, () => {
     },
   )
 
-  test('that hangs up fails what waits, saying that the connection was lost', async () => {
+  test('that hangs up fails pending calls, with an error that the connection was lost', async () => {
     const script: Script = (agent) => {
       agent.hello()
       agent.onOpen(() => agent.socket.destroy())
@@ -185,7 +185,7 @@ describe('a hostile agent', { timeout: PATIENCE_MS }, () => {
     )
   })
 
-  test('that floods pings and reads no answers is cut off before memory runs out', async () => {
+  test('that floods pings and does not read answers is cut off before memory runs out', async () => {
     const script: Script = (agent) => {
       agent.hello()
       agent.socket.pause()
@@ -205,7 +205,7 @@ describe('a hostile agent', { timeout: PATIENCE_MS }, () => {
     })
   })
 
-  test('may still send what was on its way when a stream was left', async () => {
+  test('may still send data that was in flight when a stream was closed', async () => {
     const script: Script = (agent) => {
       agent.hello()
       agent.onFrame(({ type, stream }) => {
@@ -238,7 +238,7 @@ describe('a hostile agent', { timeout: PATIENCE_MS }, () => {
     },
   )
 
-  test('cannot place file content where it was not asked for', async () => {
+  test('cannot place file content where it was not requested', async () => {
     const script: Script = (agent) => {
       agent.hello()
       agent.onOpen((stream) => {
@@ -248,11 +248,11 @@ describe('a hostile agent', { timeout: PATIENCE_MS }, () => {
       })
     }
     await against(script, async (connection) => {
-      await expect(readFile(connection, '/f')).rejects.toThrow(/not asked for/)
+      await expect(readFile(connection, '/f')).rejects.toThrow(/not requested/)
     })
   })
 
-  test('cannot make a read into memory grow without end by claiming a huge file', async () => {
+  test('cannot make a read into memory grow forever by claiming a huge file', async () => {
     const script: Script = (agent) => {
       agent.hello()
       agent.onOpen((stream) => agent.result(stream, { size: 2 ** 52, mode: 0, mtimeNs: 0n }))
@@ -281,7 +281,7 @@ describe('errors of the agent', () => {
     [22, InvalidInputError],
     [110, TimeoutError],
     [5, BackendError],
-  ])('with errno %d become the error a caller can tell apart', async (errno, type) => {
+  ])('with errno %d become an error that a caller can recognize', async (errno, type) => {
     const script: Script = (agent) => {
       agent.hello()
       agent.onOpen((stream) => agent.error(stream, errno, 'no luck\x1b[2J'))

@@ -57,7 +57,7 @@ describe('a download from a hostile agent', () => {
     expect(readdirSync(place)).toEqual(['outside'])
   })
 
-  test('that is endlessly deep ends, and leaves nothing behind', async () => {
+  test('of an endlessly deep tree ends, and leaves nothing behind', async () => {
     const failure = await download(tree(() => [{ ...directory, name: 'd' }]))
     expect(failure).toBeInstanceOf(ResourceError)
     expect(readdirSync(place)).toEqual(['outside'])
@@ -70,7 +70,7 @@ describe('a download from a hostile agent', () => {
   })
 
   test.each(['..', '.', '', '../outside/planted', '/etc/planted'])(
-    'that lists an entry named "%s" is refused whole',
+    'that lists an entry named "%s" is refused completely',
     async (name) => {
       const failure = await download(
         tree(() => [

@@ -43,7 +43,7 @@ describe('records', () => {
     )
   })
 
-  test('that claim more than the limit are refused at once', () => {
+  test('that claim more than the limit are refused immediately', () => {
     const prefix = Buffer.alloc(4)
     prefix.writeUInt32LE(65_537)
     expect(() => [...new RecordDecoder().push(prefix)]).toThrow(/65537/)

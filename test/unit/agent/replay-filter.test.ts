@@ -19,7 +19,7 @@ const effects: [string, string][] = [
   ['a write to the clipboard', '\x1b]52;c;aGVsbG8=\x07'],
   ['the same, ended by ST', '\x1b]52;c;aGVsbG8=\x1b\\'],
   ['the same with 8-bit controls', '\u009d52;c;aGVsbG8=\u009c'],
-  ['a question for the clipboard', '\x1b]52;c;?\x07'],
+  ['a query of the clipboard', '\x1b]52;c;?\x07'],
   ['what device it is', '\x1b[c\x1b[>c\x1b[=c\x1bZ\x1b[>q'],
   ['where the cursor is', '\x1b[6n\x1b[?6n\x1b[5n\u009b6n'],
   ['which modes are set', '\x1b[?2026$p\x1b[4$p'],
@@ -63,26 +63,32 @@ test.each([
 
 const pieces = [
   ...effects.map(([, sequence]) => sequence),
-  ...[
-    'text',
-    'ü',
-    '\x1b',
-    '\x1b[',
-    '\x1b]',
-    '\x1bP',
-    '\\',
-    '\x18',
-    ';',
-    '?',
-    '6',
-    'n',
-    'c',
-    '\u009b',
-  ],
-  ...['\x1b[31m', '\x1b[?1049h', '\r\n', '\u0090', '\u009c', '$', 'q', '\x07', '\x1b[2;2H'],
+  'text',
+  'ü',
+  '\x1b',
+  '\x1b[',
+  '\x1b]',
+  '\x1bP',
+  '\\',
+  '\x18',
+  ';',
+  '?',
+  '6',
+  'n',
+  'c',
+  '\u009b',
+  '\x1b[31m',
+  '\x1b[?1049h',
+  '\r\n',
+  '\u0090',
+  '\u009c',
+  '$',
+  'q',
+  '\x07',
+  '\x1b[2;2H',
 ]
 
-test('whatever is replayed, a terminal has nothing to answer, and writes no clipboard', async () => {
+test('whatever is replayed, a terminal neither answers nor writes to the clipboard', async () => {
   const runs = asyncProperty(array(constantFrom(...pieces), { maxLength: 60 }), async (parts) => {
     const terminal = new headless.Terminal({ allowProposedApi: true })
     const said: string[] = []

@@ -1,4 +1,4 @@
-// An agent that says hello and then nothing, or only pongs: whatever the host asks of it ends by the
+// An agent that says hello and then nothing, or only answers pings: every request ends by the
 // host's own clock. Seconds are short here.
 import { createConnection } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -26,7 +26,8 @@ async function against(
 ): Promise<void> {
   await using agent = await FakeAgent.start(script)
   await using connection = await openConnection(createConnection(agent.path), {
-    ...{ secondMs, ...options },
+    secondMs,
+    ...options,
   })
   await body(connection)
 }
@@ -66,14 +67,14 @@ const requests: [string, Ask][] = [
   ['exec with a timeout', (c) => execCommand(c, { mode: 'shell', command: 'x', timeoutMs: 1000 })],
 ]
 
-describe('of an agent that says hello and then nothing', () => {
+describe('a call to an agent that says hello and then nothing:', () => {
   test.each(requests)('%s ends in time', async (_, ask) => {
     await against(mute, async (connection) => {
       await expect(ask(connection)).rejects.toThrow(TimeoutError)
     })
   })
 
-  test('a command without a timeout is given up, because pings are not answered', async () => {
+  test('a command without a timeout fails, because pings are not answered', async () => {
     await against(mute, async (connection) => {
       const running = execCommand(connection, { mode: 'shell', command: 'sleep inf' })
       await expect(running).rejects.toThrow(/has not answered for 60 s/)
@@ -81,7 +82,7 @@ describe('of an agent that says hello and then nothing', () => {
   })
 })
 
-describe('of an agent that answers pings and nothing else', () => {
+describe('a call to an agent that only answers pings:', () => {
   test.each(requests)('%s ends in time', async (_, ask) => {
     await against(pongsOnly, async (connection) => {
       await expect(ask(connection)).rejects.toThrow(TimeoutError)
@@ -89,7 +90,7 @@ describe('of an agent that answers pings and nothing else', () => {
     })
   })
 
-  test('a command without a timeout may be silent for ever', async () => {
+  test('a command without a timeout may be silent forever', async () => {
     await against(pongsOnly, async (connection) => {
       const command = startCommand(connection, { mode: 'shell', command: 'sleep inf' })
       const ended = await Promise.race([command.wait(), sleep(200 * secondMs, 'runs')])
@@ -99,7 +100,7 @@ describe('of an agent that answers pings and nothing else', () => {
   })
 })
 
-test('an agent that announces its end and stays is given up', async () => {
+test('an agent that agrees to close its connections but does not is abandoned', async () => {
   const script: Script = (agent) => {
     pongsOnly(agent)
     agent.onOpen((stream) => agent.result(stream, {}))
@@ -111,7 +112,7 @@ test('an agent that announces its end and stays is given up', async () => {
   })
 })
 
-test('a transfer that is slow but moves is not cut', async () => {
+test('a transfer that is slow but moves is not cut off', async () => {
   const script: Script = (agent) => {
     agent.hello()
     agent.onOpen(async (stream) => {
@@ -134,7 +135,7 @@ test('a transfer that is slow but moves is not cut', async () => {
   )
 })
 
-test('a reader of ours that is slow does not count against the agent', async () => {
+test('our own slow reader does not count against the agent', async () => {
   const script: Script = (agent) => {
     pongsOnly(agent)
     agent.onOpen((stream) => {
@@ -153,7 +154,7 @@ test('a reader of ours that is slow does not count against the agent', async () 
   })
 })
 
-test('the agent of a paused environment is not given up', async () => {
+test('the agent of a paused environment is not abandoned', async () => {
   let isPaused = true
   const script: Script = (agent) => {
     agent.hello()
@@ -168,11 +169,11 @@ test('the agent of a paused environment is not given up', async () => {
     async (connection) => {
       await expect(connection.request({ verb: 'ask', subject: 'it' }, {})).resolves.toBeDefined()
     },
-    { isSuspended: () => isPaused },
+    { isSuspended: async () => isPaused },
   )
 })
 
-test('an agent that hangs up at every attach is given up', async () => {
+test('an agent that hangs up at every attach is abandoned', async () => {
   const script: Script = (agent) => {
     agent.hello()
     agent.onOpen(() => agent.socket.destroy())
@@ -187,7 +188,7 @@ test('an agent that hangs up at every attach is given up', async () => {
   await expect(running).rejects.toThrow(BackendError)
 })
 
-test('a command that its agent does not end in time is given up, however much it sends', async () => {
+test('a command that its agent does not end in time fails, however much output it sends', async () => {
   const script: Script = (agent) => {
     pongsOnly(agent)
     agent.onOpen(async (stream) => {

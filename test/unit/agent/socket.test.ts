@@ -7,7 +7,7 @@ import { BackendError } from '../../../src/model/errors.ts'
 import { FakeAgent } from './fake-agent.ts'
 
 describe("the agent's socket", () => {
-  test('is reached when it is the one that was recorded', async () => {
+  test('is used if it is the one that was recorded', async () => {
     await using agent = await FakeAgent.start(() => {})
     const identity = await readSocketIdentity(agent.path)
     const socket = await openAgentSocket(agent.path, identity)
@@ -46,7 +46,7 @@ describe("the agent's socket", () => {
     })
   })
 
-  test('that is not there is said to be unreachable', async () => {
+  test('that does not exist is reported as unreachable', async () => {
     await expect(openAgentSocket('/nonexistent/agent.sock', null)).rejects.toThrow(/cannot reach/)
   })
 })

@@ -7,7 +7,7 @@ import { FakeAgent } from './fake-agent.ts'
 const copies = '\x1b]52;c;eA==\x07'
 const asks = '\x1b[6n'
 
-/** What a viewer is shown of a terminal with `replay`, and then of `live` output, cut as given. */
+/** What a viewer sees of a terminal with `replay`, then `live` output, cut as given. */
 async function shown(replay: string, live: readonly string[]): Promise<string> {
   await using agent = await FakeAgent.start((side) => {
     side.hello()
@@ -30,12 +30,12 @@ test('a terminal that is attached to again shows what was drawn, and repeats no 
   expect(await shown(`one${copies}${asks}\x1b[1mtwo`, [])).toBe('one\x1b[1mtwo')
 })
 
-test('live output is passed on as it is, also when it comes with the replay', async () => {
+test('live output is passed on as it is, even if it arrives with the replay', async () => {
   expect(await shown(`old${copies}`, [`new${copies}${asks}`, 'x'])).toBe(`oldnew${copies}${asks}x`)
   expect(await shown('', [copies])).toBe(copies)
 })
 
-test('a sequence that began in the replay is the replay’s to its end', async () => {
+test('a sequence that began in the replay is filtered to its end', async () => {
   expect(await shown('old\x1b]52;c;', [`eA==\x07new${asks}`])).toBe(`oldnew${asks}`)
   expect(await shown('old\x1b[3', ['1mred'])).toBe('old\x1b[31mred')
 })

@@ -4,7 +4,7 @@ import { SendWindow } from '../../../src/agent/wire/window.ts'
 import { INITIAL_WINDOW_BYTES } from '../../../src/agent/wire/wire.ts'
 
 describe('flow control', () => {
-  test('a sender waits when its window is used up, and goes on with new credit', async () => {
+  test('a sender waits when its window is used up, and continues with new credit', async () => {
     const window = new SendWindow()
     expect(await window.take(1, 1_000_000)).toBe(INITIAL_WINDOW_BYTES)
     let taken = 0
@@ -27,11 +27,11 @@ describe('flow control', () => {
     await expect(waiting).rejects.toThrow('gone')
   })
 
-  test('credit without end is a protocol error', () => {
+  test('endless credit is a protocol error', () => {
     expect(() => new SendWindow().grant(0xffff_ffff)).toThrow(/credit/)
   })
 
-  test('credit is returned only for what the reader took', async () => {
+  test('credit is returned only for what the reader has taken', async () => {
     let credit = 0
     const inbox = new Inbox('bytes', (bytes) => {
       credit += bytes

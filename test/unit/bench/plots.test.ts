@@ -49,7 +49,7 @@ const chart: Chart = {
 }
 
 describe('scales', () => {
-  test('a linear one begins at nothing and ends above all, with round ticks', () => {
+  test('a linear one begins at zero and ends above all values, with round ticks', () => {
     const { at, ticks } = linearScale([3, 42], [100, 0])
     expect(ticks).toEqual([0, 10, 20, 30, 40, 50])
     expect([at(0), at(25), at(50)]).toEqual([100, 50, 0])
@@ -61,7 +61,7 @@ describe('scales', () => {
     expect([at(10), at(100), at(1000)]).toEqual([0, 100, 200].map((x) => expect.closeTo(x)))
   })
 
-  test('have room for a single value, and for none but zero', () => {
+  test('work for a single value, and for only zeros', () => {
     expect(logScale([10], [0, 1]).ticks).toEqual([10, 20, 50, 100])
     expect(linearScale([0], [0, 1]).at(0)).toBe(0)
   })
@@ -97,24 +97,27 @@ describe('a chart', () => {
     expect(lines.map(([, { points }]) => points)).toEqual(['76,340 303,196 530,52'])
   })
 
-  test('keeps names of lines apart that end close to each other', () => {
+  test('separates the names of lines that end close to each other', () => {
     const heights = elements
       .filter(([, , text]) => text === 'one' || text === 'two')
       .map(([, { y }]) => Number(y))
     expect(Math.abs((heights[0] ?? 0) - (heights[1] ?? 0))).toBeGreaterThanOrEqual(16)
   })
 
-  test('has no background, and other words in the dark', () => {
+  test('has no background, and other text colours in dark mode', () => {
     expect(elements.filter(([tag]) => tag === 'rect')).toEqual([])
     expect(drawChart(chart)).toContain('prefers-color-scheme: dark')
   })
 })
 
 describe('plots', () => {
-  test('are four, all of them within their frame', () => {
+  test('are four, and stay within their frame', () => {
     const plots = plotsOf({ groups })
     expect(plots.map(({ name }) => name)).toEqual([
-      ...['latency-by-memory', 'latency-by-depth', 'latency-by-forks', 'memory-by-forks'],
+      'latency-by-memory',
+      'latency-by-depth',
+      'latency-by-forks',
+      'memory-by-forks',
     ])
     for (const { svg } of plots) {
       const circles = parse(svg).filter(([tag]) => tag === 'circle')
@@ -128,7 +131,7 @@ describe('plots', () => {
     }
   })
 
-  test('show memory of one fork, whatever their number', () => {
+  test('show the memory per fork, however many there are', () => {
     const memory = plotsOf({ groups }).find(({ name }) => name === 'memory-by-forks')
     const heights = parse(memory?.svg ?? '')
       .filter(([tag]) => tag === 'circle')
@@ -136,7 +139,7 @@ describe('plots', () => {
     expect(new Set(heights.slice(0, 3)).size).toBe(1)
   })
 
-  test('are left out where nothing was measured', () => {
+  test('are left out if nothing was measured', () => {
     expect(plotsOf({ groups: { operations: [] } })).toEqual([])
   })
 })

@@ -1,10 +1,10 @@
-// Results of a run that never was, with numbers that are easy to reckon with.
+// Results of an imaginary run, with numbers that are easy to calculate with.
 import type { By, Results, Series } from '../../../src/bench/results.ts'
 
 const mib = 2 ** 20
 
 function series(by: By, what: string, on: string, samples: number[], at?: number): Series {
-  const unit = /written|memory|usage|in use/.test(what) ? 'bytes' : 'ms'
+  const unit = /written|memory|usage|in use|shared|copied/.test(what) ? 'bytes' : 'ms'
   return { by, what, on, unit, samples, ...(at !== undefined && { at }) }
 }
 
@@ -47,6 +47,31 @@ const chain = Array.from({ length: 300 }, (_, i) => i + 1).flatMap((depth) => [
   ...(depth % 10 === 0 ? [series('forkpoint', 'restore', shell, [30], depth)] : []),
 ])
 
+const memory = [
+  series('forkpoint', 'shared', python, [520 * mib]),
+  series('forkpoint', 'copied', python, [3 * mib]),
+  series('forkpoint', 'copied of python3 (mmap: frees it)', python, [2 * mib]),
+  series('forkpoint', 'shared', shell, [0]),
+  series('forkpoint', 'copied', shell, [mib]),
+]
+
+const writing = [
+  series('forkpoint', 'until it returns', 'untar 11000 files', [120]),
+  series('ext4', 'until it returns', 'untar 11000 files', [100]),
+  series('forkpoint', 'until sync', 'untar 11000 files', [280]),
+  series('ext4', 'until sync', 'untar 11000 files', [200]),
+  series('forkpoint', 'until it returns', 'rm -r 30000 files', [500]),
+  series('ext4', 'until it returns', 'rm -r 30000 files', [250]),
+]
+
+const pause = [
+  series('before', 'pause, second snapshot', shell, [50]),
+  series('forkpoint', 'pause, second snapshot', shell, [20, 40, 10]),
+  series('forkpoint', 'pause, first snapshot', 'Python 1 MB', [100]),
+  series('forkpoint', 'pause, first snapshot', 'Python 2 GB', [160]),
+  series('forkpoint', 'written, 32 MB changed', python, [40 * mib]),
+]
+
 const soak = [
   series('forkpoint', 'disk in use', python, [1000]),
   series('forkpoint', 'disk by usage', python, [990]),
@@ -54,14 +79,29 @@ const soak = [
   series('forkpoint', 'memory by usage', python, [1100]),
 ]
 
-export const groups: Results['groups'] = { operations, size, fanout, chain, soak }
+export const groups: Results['groups'] = {
+  operations,
+  size,
+  fanout,
+  chain,
+  memory,
+  writing,
+  pause,
+  soak,
+}
 
 export const results: Results = {
   machine: {
-    ...{ cpus: 2, cpuModel: 'Slow & Steady', memoryBytes: 8 * 1024 * mib, kernel: '6.18.0' },
+    cpus: 2,
+    cpuModel: 'Slow & Steady',
+    memoryBytes: 8 * 1024 * mib,
+    kernel: '6.18.0',
     versions: { node: 'v24.0.0', criu: 'Version: 4.2.1', docker: null },
   },
-  ...{ startedAt: '2026-01-02T03:04:05.000Z', tookMs: 90_000, rounds: 3, groups },
+  startedAt: '2026-01-02T03:04:05.000Z',
+  tookMs: 90_000,
+  rounds: 3,
+  groups,
   missing: [{ what: 'docker commit and run', why: 'dockerd is not installed' }],
   failed: [{ what: 'chain', why: 'Error: no room' }],
   promises: [],

@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { verbs } from '../../../src/cli/verbs.ts'
+import { verbs } from '../../../src/cli/arguments/verbs.ts'
 import { runCaptured } from './run-captured.ts'
 
 const userVerbs = [...verbs].filter(([, verb]) => !verb.hidden).map(([name]) => name)
@@ -36,7 +36,7 @@ COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _forkpoint; printf '%s\\n' "\${COMPRE
 describe('completion in bash', () => {
   test('offers verbs first', async () => {
     expect(await complete('')).toEqual([...userVerbs, 'help'])
-    expect(await complete('re')).toEqual(['restore', 'resume', 'rename'])
+    expect(await complete('re')).toEqual(['repl', 'restore', 'resume', 'rename'])
   })
 
   test('offers the options of the verb, and the values of an option', async () => {

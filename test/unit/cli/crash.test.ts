@@ -13,7 +13,7 @@ function run(env: Record<string, string>) {
   return spawnSync(process.execPath, args, { env: { ...process.env, ...env }, encoding: 'utf8' })
 }
 
-test('an error that no command waited for ends the program with our words and no stack', () => {
+test('an error that no command waited for ends the program with a message and no stack', () => {
   const { status, stderr } = run({ FORKPOINT_DEBUG: '' })
   expect(status).toBe(1)
   expect(stderr).toMatch(/^forkpoint: internal error: nobody waited for this\n {2}remedy: .*\n$/)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { jsonPieces } from '../../../src/cli/render/json-pieces.ts'
+import { jsonPieces } from '../../../src/cli/render/layout/json-pieces.ts'
 
 test('JSON in pieces is the same text', () => {
   fc.assert(

@@ -1,23 +1,29 @@
 import { closeSync, openSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { parseCopy } from '../../../src/cli/copy-paths.ts'
+import { parseCopy } from '../../../src/cli/arguments/copy-paths.ts'
+import { formatAddress, parseListen } from '../../../src/cli/arguments/port-address.ts'
 import { exitCodeOfCommand } from '../../../src/cli/exec/exit-code.ts'
 import { stdinIsGiven } from '../../../src/cli/exec/stdin.ts'
-import { formatAddress, parseListen } from '../../../src/cli/port-address.ts'
 import { mentionedVerbs } from '../../../src/cli/program.ts'
 import { InvalidInputError } from '../../../src/model/errors.ts'
 
 describe('cp', () => {
   test('copies in when the target is inside, out when the source is', () => {
     expect(parseCopy('./app', 'web:/srv')).toEqual({
-      ...{ direction: 'in', env: 'web', inside: '/srv', host: './app' },
+      direction: 'in',
+      env: 'web',
+      inside: '/srv',
+      host: './app',
     })
     expect(parseCopy('web:/etc/hosts', '.')).toEqual({
-      ...{ direction: 'out', env: 'web', inside: '/etc/hosts', host: '.' },
+      direction: 'out',
+      env: 'web',
+      inside: '/etc/hosts',
+      host: '.',
     })
   })
 
-  test('takes a host path with a colon when a slash comes before it', () => {
+  test('accepts a host path with a colon after a slash', () => {
     expect(parseCopy('./a:b', 'web:/x')).toMatchObject({ direction: 'in', host: './a:b' })
     expect(parseCopy('web:/a:b', '/tmp/c:d')).toMatchObject({ inside: '/a:b', host: '/tmp/c:d' })
   })
@@ -28,7 +34,7 @@ describe('cp', () => {
     ['web:relative', '.'],
     ['', 'web:/x'],
     ['web:/x', ''],
-    // Where the shell gave bytes that are not UTF-8.
+    // Where the shell passed bytes that are not UTF-8.
     ['web:/x', 'caf\ufffd'],
     ['web:/caf\ufffd', '.'],
   ])('refuses %j to %j', (source, target) => {
@@ -54,7 +60,7 @@ describe('port --listen', () => {
     },
   )
 
-  test('addresses print as they can be typed into a URL', () => {
+  test('addresses are printed as they can be typed into a URL', () => {
     expect(formatAddress('127.0.0.1', 80)).toBe('127.0.0.1:80')
     expect(formatAddress('::1', 80)).toBe('[::1]:80')
   })
@@ -70,7 +76,7 @@ describe('exit codes of commands', () => {
 })
 
 describe('stdin', () => {
-  test('is passed on when it is a file, and not when it is a device or closed', () => {
+  test('is passed on if it is a file, but not if it is a device or closed', () => {
     for (const [path, given] of [
       [import.meta.filename, true],
       ['/dev/null', false],
@@ -84,7 +90,7 @@ describe('stdin', () => {
 })
 
 describe('verbs', () => {
-  test('are looked for before --, so that a command inside loads nothing', () => {
+  test('are only recognized before --, so that a command inside loads nothing', () => {
     expect(mentionedVerbs(['--json', 'exec', 'web', '--', 'ls'])).toEqual(['exec'])
     expect(mentionedVerbs(['--home', '/x', 'ls'])).toEqual(['ls'])
     expect(mentionedVerbs(['constructor'])).toEqual([])

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { plain } from '../../../src/cli/render/style.ts'
+import { plain } from '../../../src/cli/render/layout/style.ts'
 import { renderTree } from '../../../src/cli/render/tree.ts'
 import { buildTree } from '../../../src/engine/history/tree.ts'
-import { parseName } from '../../../src/model/names.ts'
+import { parseName } from '../../../src/model/values/names.ts'
 import { environmentAt, minuteMs, someSnapshot } from '../engine/histories.ts'
 
 const nowMs = 60 * minuteMs
@@ -24,7 +24,7 @@ const roots = buildTree(
 )
 
 describe('the tree on the screen', () => {
-  test('has branches aside and the newest line of snapshots straight on', () => {
+  test('shows branches to the side and the newest line of snapshots straight down', () => {
     expect(renderTree(roots, { nowMs, columns: undefined }, plain)).toBe(
       [
         '● ready             s00000000001  59m  110 B  deps installed',
@@ -41,7 +41,7 @@ describe('the tree on the screen', () => {
     )
   })
 
-  test.each([1, 10, 20, 40])('never is wider than a terminal of %i columns', (columns) => {
+  test.each([1, 10, 20, 40])('is never wider than a terminal of %i columns', (columns) => {
     const lines = renderTree(roots, { nowMs, columns }, plain).split('\n')
     expect(Math.max(...lines.map((line) => [...line].length))).toBeLessThanOrEqual(columns)
     expect(lines).toHaveLength(10)

@@ -3,16 +3,17 @@ import { afterEach, describe, expect, test, vi } from 'vitest'
 import { renderChecks } from '../../../src/cli/render/checks.ts'
 import { environmentTable } from '../../../src/cli/render/environment.ts'
 import { renderError } from '../../../src/cli/render/error.ts'
-import { keyValues } from '../../../src/cli/render/key-values.ts'
-import { withProgress } from '../../../src/cli/render/progress.ts'
+import { keyValues } from '../../../src/cli/render/layout/key-values.ts'
+import { withProgress } from '../../../src/cli/render/layout/progress.ts'
+import { plain, styleFor } from '../../../src/cli/render/layout/style.ts'
+import { table } from '../../../src/cli/render/layout/table.ts'
 import { formatSetting } from '../../../src/cli/render/setting.ts'
 import { statsFacts } from '../../../src/cli/render/stats.ts'
-import { plain, styleFor } from '../../../src/cli/render/style.ts'
-import { table } from '../../../src/cli/render/table.ts'
+import { renderTop } from '../../../src/cli/render/top.ts'
+import type { TopRow } from '../../../src/cli/top/measure.ts'
 import type { EnvironmentInfo } from '../../../src/index.ts'
 import { BackendError, NotFoundError } from '../../../src/model/errors.ts'
 import { newEnvironmentId } from '../../../src/model/ids.ts'
-import { parseName } from '../../../src/model/names.ts'
 
 afterEach(() => {
   vi.unstubAllEnvs()
@@ -26,7 +27,7 @@ describe('tables', () => {
     { title: 'C', cell: (row: string[]) => row[2] ?? '' },
   ]
 
-  test('align their columns and end no line with blanks', () => {
+  test('align their columns and have no trailing blanks', () => {
     const rows = [
       ['one', 'x', ''],
       ['a', 'wide cell', 'end'],
@@ -45,11 +46,24 @@ describe('tables', () => {
   test('of environments show name, id, status, backend, network, age and source', () => {
     const id = newEnvironmentId()
     const info: EnvironmentInfo = {
-      ...{ id, name: parseName('web'), backend: 'native', status: 'running', head: null },
+      kind: 'environment',
+      id,
+      name: 'web',
+      backend: 'native',
+      status: 'running',
+      head: null,
+      life: null,
+      capabilities: [],
       source: { kind: 'dir', path: '/srv' },
       limits: {},
       net: { mode: 'none', allow: [] },
-      ...{ env: {}, workdir: '/srv', labels: {}, hostname: 'web', createdAt: 0 },
+      env: {},
+      workdir: '/srv',
+      labels: {},
+      hostname: 'web',
+      createdAt: 0,
+      execTimeoutMs: null,
+      policy: { ttlMs: null, idle: null, wake: 'idle', expiresAt: null, idleAt: null },
     }
     const lines = environmentTable([info, { ...info, name: null }], 120_000, plain).split('\n')
     expect(lines[0]).toMatch(/^NAME +ID +STATUS +BACKEND +NET +AGE +SOURCE$/)
@@ -74,7 +88,7 @@ describe('errors', () => {
     )
   })
 
-  test('of a tool quote its last words and name its log', () => {
+  test('of a tool quote its last output and name its log', () => {
     const error = new BackendError('dump failed', {
       lastWords: 'Error (a)\nError (b)\u001b[31m\n',
       logPath: '/var/log/dump.log',
@@ -89,7 +103,7 @@ describe('errors', () => {
     ])
   })
 
-  test('that are our own mistakes say so, without a stack trace', () => {
+  test('that are bugs of ours say so, without a stack trace', () => {
     const text = renderError(new TypeError('x is not a function'), plain)
     expect(text).toContain('internal error: x is not a function')
     expect(text).toContain('FORKPOINT_DEBUG=1')
@@ -135,11 +149,11 @@ describe('progress', () => {
     return String(stream.read() ?? '')
   }
 
-  test('is not shown for what takes less than a second', async () => {
+  test('is not shown for less than a second', async () => {
     expect(await run(true, 900)).toBe('')
   })
 
-  test('is shown on a terminal for what takes longer, and cleared', async () => {
+  test('is shown on a terminal if it takes longer, and then cleared', async () => {
     const shown = await run(true, 2500)
     expect(shown).toContain('creating web (2 s)')
     expect(shown.endsWith('\r\u001b[K')).toBe(true)
@@ -151,7 +165,7 @@ describe('progress', () => {
 })
 
 describe('facts', () => {
-  test('of doctor are a line each, remedies below, the verdict last', () => {
+  test('of doctor are one line each, with remedies below and the conclusion last', () => {
     const text = renderChecks(
       {
         ok: false,
@@ -167,20 +181,50 @@ describe('facts', () => {
       'fail  criu  none',
       '      remedy: forkpoint doctor --fix',
       '',
-      'environments cannot be made on this machine yet',
+      'this machine cannot run environments yet',
     ])
   })
 
-  test('of stats are shown beside their limits', () => {
+  test('of stats are shown with their limits', () => {
     const facts = statsFacts({
-      ...{ memoryBytes: 2 ** 20, memoryLimitBytes: 2 ** 30, cpuMs: 1500 },
-      ...{ processes: 3, processLimit: null, diskBytes: 0 },
+      memoryBytes: 2 ** 20,
+      memoryLimitBytes: 2 ** 30,
+      cpuMs: 1500,
+      processes: 3,
+      processLimit: null,
+      diskBytes: 0,
+      diskUsedBytes: null,
+      diskLimitBytes: null,
+      ioReadLimitBytes: null,
+      ioWriteLimitBytes: null,
+      netLimitBytes: null,
       memory: { privateBytes: 2 ** 19, sharedBytes: 2 ** 29, totalBytes: 2 ** 29 + 2 ** 19 },
+      headMemory: {
+        mode: 'auto',
+        sharedBytes: 2 ** 29,
+        copiedBytes: 2 ** 24 + 4096,
+        processes: [
+          {
+            pid: 7,
+            command: 'python3',
+            shared: true,
+            sharedBytes: 2 ** 29,
+            copiedBytes: 2 ** 24 + 4096,
+            why: 'none of its files counts on zeros in the rest',
+            copied: [
+              { what: 'mapping', bytes: 2 ** 24, why: "mmap.so: CPython's mmap" },
+              { what: 'stack', bytes: 4096, why: 'grows by itself' },
+            ],
+          },
+        ],
+      },
     })
     expect(facts).toEqual([
       ['memory', '1 MiB of 1 GiB'],
       ['private', '512 KiB'],
       ['shared', "512 MiB of its snapshots' pages"],
+      ['each fork', '512 MiB shared, 16 MiB copied'],
+      ['', "16 MiB copied of python3 (mmap.so: CPython's mmap)"],
       ['cpu time', '1.5 s'],
       ['processes', '3'],
       ['files changed', '0 B'],
@@ -194,5 +238,50 @@ describe('facts', () => {
     expect(formatSetting('limits.cpus', null)).toBe('none')
     expect(formatSetting('criu', null)).toBe('auto')
     expect(formatSetting('mask.add', [])).toBe('-')
+  })
+})
+
+describe('top', () => {
+  const row: TopRow = {
+    id: 'e00000000001',
+    name: 'web',
+    status: 'running',
+    cpus: 1.25,
+    cpuMs: 1000,
+    memoryBytes: 2 ** 20,
+    memoryLimitBytes: 2 ** 30,
+    ownBytes: 2 ** 19,
+    sharedBytes: 2 ** 21,
+    processes: 3,
+    diskBytes: 0,
+    operations: ['snapshot'],
+  }
+  const asleep: TopRow = {
+    ...row,
+    name: null,
+    status: 'released',
+    cpus: null,
+    cpuMs: null,
+    memoryBytes: null,
+    memoryLimitBytes: null,
+    ownBytes: null,
+    sharedBytes: null,
+    processes: null,
+    diskBytes: null,
+    operations: [],
+  }
+
+  test('sums up, and shows what each environment uses and does', () => {
+    expect(renderTop({ at: 0, rows: [row, asleep] }, plain).split('\n')).toEqual([
+      '2 environments, 1 running · 125 % CPU · 512 KiB of memory · 1 operation under way',
+      '',
+      'NAME  ID            STATUS    CPU    MEMORY          OWN      SHARED  PROCS  FILES  OPERATION',
+      'web   e00000000001  running   125 %  1 MiB of 1 GiB  512 KiB  2 MiB   3      0 B    snapshot',
+      '-     e00000000001  released  -      -               -        -       -      -      -',
+    ])
+  })
+
+  test('says how to make an environment if there is none', () => {
+    expect(renderTop({ at: 0, rows: [] }, plain)).toContain('forkpoint create')
   })
 })

@@ -1,12 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { connectionLost } from '../../../src/agent/failures.ts'
 import { runSession } from '../../../src/cli/shell/session.ts'
-import { BackendError, ConflictError } from '../../../src/model/errors.ts'
 
 type Inside = Parameters<typeof runSession>[0]
 type Viewer = Awaited<ReturnType<Inside['attach']>>
 
-/** A viewer that shows some text and then ends, or fails, or goes on for ever. */
+/** A viewer that shows some text and then ends, fails, or continues forever. */
 function viewer(text: string, end: Error | number | 'open', replayBytes = 0): Viewer {
   const exit =
     end === 'open'
@@ -49,7 +47,7 @@ function inside(...attempts: (Viewer | Error)[]): Inside {
   return {
     attach: async () => {
       const next = attempts.shift()
-      if (next === undefined) throw new Error('attached once too often')
+      if (next === undefined) throw new Error('attached too many times')
       if (next instanceof Error) throw next
       return next
     },
@@ -66,21 +64,7 @@ describe('a shell session', () => {
     expect(own.log).toEqual(['bye'])
   })
 
-  test('connects again by itself when the connection is lost, on a screen drawn anew', async () => {
-    const own = terminal()
-    const notYet = new BackendError('no agent listens yet')
-    const attempts = [viewer('one', connectionLost()), notYet, notYet, viewer('one two', 0, 3)]
-    expect(await runSession(inside(...attempts), own, never)).toMatchObject({ exitCode: 0 })
-    expect(own.log).toEqual(['one', '<clear>', 'one two'])
-  })
-
-  test('ends when the environment that it would connect to is gone', async () => {
-    const gone = new ConflictError('environment web is dead')
-    const session = runSession(inside(viewer('x', connectionLost()), gone), terminal(), never)
-    await expect(session).rejects.toBe(gone)
-  })
-
-  test('is left with Ctrl-] d', async () => {
+  test('can be left with Ctrl-] d', async () => {
     const own = terminal()
     const session = runSession(inside(viewer('x', 'open')), own, never)
     while (own.log.length === 0) await new Promise(setImmediate)

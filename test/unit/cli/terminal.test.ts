@@ -14,7 +14,7 @@ describe('Ctrl-] d', () => {
     }
   }
 
-  test('detaches, also when it comes in two pieces', () => {
+  test('detaches, even if it arrives in two pieces', () => {
     expect(type('ls\u001dd')).toEqual({ pass: 'ls', detach: true })
     expect(type('ls', '\u001d', 'd')).toEqual({ pass: 'ls', detach: true })
   })

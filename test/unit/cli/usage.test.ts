@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { verbs } from '../../../src/cli/verbs.ts'
+import { verbs } from '../../../src/cli/arguments/verbs.ts'
 import { runCaptured } from './run-captured.ts'
 
 const userVerbs = [...verbs].filter(([, verb]) => !verb.hidden).map(([name]) => name)
@@ -12,6 +12,8 @@ describe('a wrong command line', () => {
     [['ls', 'web'], "too many arguments for 'ls'", 'see forkpoint ls --help'],
     [['pause'], "missing required argument 'env'", 'see forkpoint pause --help'],
     [['create', '--name'], "option '--name <name>' argument missing", 'create --help'],
+    [['create', 'web'], 'unexpected argument: "web"', 'give a name with --name'],
+    [['create', 'web', '--', 'ls'], 'unexpected argument: "web"', 'a command after --'],
     [['create', '--net', 'wifi'], "argument 'wifi' is invalid", 'create --help'],
     [['create', '--memory', 'lots'], '--memory: not a size: "lots"', 'give bytes'],
     [['create', '--memory', '0'], '--memory: too little memory: "0"', 'give at least 16m'],
@@ -19,11 +21,19 @@ describe('a wrong command line', () => {
     [['create', '--memory', '-1'], '--memory: not a size: "-1"', 'give bytes'],
     [['create', '--memory', '1e309'], '--memory: not a size: "1e309"', 'give bytes'],
     [['create', '--memory', '9999999p'], '--memory: not a size', 'give bytes'],
-    [['create', '--pids', '99999999999'], '--pids: not a usable limit', 'give 8 to 4000000'],
-    [['create', '--pids', '1'], '--pids: not a usable limit', 'give 8 to 4000000'],
+    [
+      ['create', '--pids', '99999999999'],
+      '--pids: not a usable process limit',
+      'give a whole number from 8 to 4000000',
+    ],
+    [
+      ['create', '--pids', '1'],
+      '--pids: not a usable process limit',
+      'give a whole number from 8 to 4000000',
+    ],
     [['create', '--pids', '1.5'], '--pids: not a count: "1.5"', 'whole number'],
-    [['create', '--cpus', '0'], '--cpus: not a number of cpus: "0"', 'at least 0.01'],
-    [['create', '--cpus', 'NaN'], '--cpus: not a number of cpus: "NaN"', 'at least 0.01'],
+    [['create', '--cpus', '0'], '--cpus: not a number of CPUs: "0"', 'at least 0.01'],
+    [['create', '--cpus', 'NaN'], '--cpus: not a number of CPUs: "NaN"', 'at least 0.01'],
     [['exec', 'web', '--timeout', '0', '--', 'x'], '--timeout: not a timeout: "0"', 'at least 1ms'],
     [['exec', 'web', '--timeout', '9e9', '--', 'x'], '--timeout: not a duration', 'up to 24d'],
     [['fork', 'web', '-n', '0'], '--count: not a count: "0"', 'at least 1'],
@@ -31,14 +41,18 @@ describe('a wrong command line', () => {
     [['port', 'web', '80x'], 'not a port: "80x"', '1 to 65535'],
     [['ls', '--home', ''], '--home: the path is empty', 'leave out the option'],
     [['ls', '--config', ''], '--config: the path is empty', 'leave out the option'],
-    [['ls', '--config', '/dev/zero'], 'is not a regular file', 'write it to a file'],
-    [['ls', '--home', '/proc/1/home'], 'home: not acceptable', 'not in /proc'],
-    [['snapshot', 'web', '--metadata', '{'], '--metadata: not JSON', 'in quotes'],
+    [
+      ['ls', '--config', '/dev/zero'],
+      'is not a regular file',
+      'put the settings into a regular file',
+    ],
+    [['ls', '--home', '/proc/1/home'], 'home: invalid value', 'not in /proc'],
+    [['snapshot', 'web', '--metadata', '{'], '--metadata: not JSON', 'in single quotes'],
     [['create', '-e', 'NOVALUE'], '--env: not KEY=VALUE: "NOVALUE"', 'MODE=debug'],
     [['exec', 'web', 'ls', '-l'], "unknown option '-l'", 'put -- before the command'],
-    [['exec', 'web', '--'], 'there is no command', 'write it after --'],
-    [['exec', 'web', '--attach', 'c1', '--', 'ls'], '--attach goes on with a command', 'leave out'],
-    [['rm'], 'nothing to remove was named', 'forkpoint ls'],
+    [['exec', 'web', '--'], 'no command was given', 'write it after --'],
+    [['exec', 'web', '--attach', 'c1', '--', 'ls'], '--attach follows a command', 'leave out'],
+    [['rm'], 'no environment was named', 'forkpoint ls'],
     [['rm', '--all'], '--all removes every environment', 'add --force'],
     [['cp', 'a', 'b'], 'neither side is inside', 'ENV:/path'],
     [['port', 'web', '70000'], 'not a port: "70000"', '1 to 65535'],
@@ -72,7 +86,7 @@ describe('a wrong command line', () => {
     expect(stderr).toContain('did you mean exec?')
   })
 
-  test('of no verb at all shows the help and exits with 2', async () => {
+  test('without a verb shows the help and exits with 2', async () => {
     const { exitCode, stdout, stderr } = await runCaptured()
     expect(exitCode).toBe(2)
     expect(stdout).toBe('')
@@ -90,14 +104,14 @@ describe('help', () => {
     expect(stdout).toContain('--home')
   })
 
-  test('of the program lists every verb once, hidden ones not', async () => {
+  test('of the program lists every verb once, except hidden ones', async () => {
     const { exitCode, stdout } = await runCaptured('--help')
     expect(exitCode).toBe(0)
     for (const verb of userVerbs) expect(stdout).toContain(`  ${verb} `)
     expect(stdout).not.toContain('__complete')
   })
 
-  test('is also there as a verb', async () => {
+  test('is also a verb', async () => {
     const asVerb = await runCaptured('help', 'exec')
     expect(asVerb.exitCode).toBe(0)
     expect(asVerb.stdout).toBe((await runCaptured('exec', '--help')).stdout)

@@ -7,7 +7,7 @@ import { ForkpointError, InvalidInputError, NotFoundError } from '../../../src/m
 import { dir, failure, load, write } from './temporary-config.ts'
 
 describe('files', () => {
-  test('an unknown key is refused with what was probably meant', () => {
+  test('an unknown key is refused with a suggestion', () => {
     const path = write('system.json', { limits: { memroy: '2g' } })
     const error = failure(() => load())
     expect(error).toBeInstanceOf(InvalidInputError)
@@ -16,12 +16,12 @@ describe('files', () => {
     expect(error.remedy).toBe('did you mean limits.memory?')
   })
 
-  test.each(['__proto__', 'constructor', 'toString'])('%s is no setting', (key) => {
+  test.each(['__proto__', 'constructor', 'toString'])('%s is not a setting', (key) => {
     write('system.json', `{"${key}": 1}`)
     expect(failure(() => load())).toBeInstanceOf(InvalidInputError)
   })
 
-  test('a key given twice is refused rather than guessed', () => {
+  test('a key that is given twice is refused', () => {
     write('system.json', { limits: { pids: 1 }, 'limits.pids': 2 })
     expect(failure(() => load()).message).toMatch(/limits\.pids is given twice/)
   })
@@ -38,7 +38,7 @@ describe('files', () => {
     expect(failure(() => load()).message).toMatch(/not a JSON object/)
   })
 
-  test('a file asked for by name must exist', () => {
+  test('a file that was requested by name must exist', () => {
     const error = failure(() => load({ configPath: join(dir, 'missing.json') }))
     expect(error).toBeInstanceOf(NotFoundError)
     expect(error.message).toContain('missing.json')
@@ -50,14 +50,14 @@ describe('files', () => {
   })
 })
 
-describe('a file that is no file to read', () => {
+describe('a file that should not be read', () => {
   const named = (prepare: (path: string) => void) => {
     const path = join(dir, 'named.json')
     prepare(path)
     return failure(() => load({ configPath: path }))
   }
 
-  test('a pipe is not waited for', () => {
+  test('a pipe does not make us wait', () => {
     const error = named((path) => execFileSync('mkfifo', [path]))
     expect(error).toBeInstanceOf(InvalidInputError)
     expect(error.message).toContain('is not a regular file')
@@ -67,12 +67,12 @@ describe('a file that is no file to read', () => {
     expect(failure(() => load({ configPath })).message).toContain('is not a regular file')
   })
 
-  test('neither is one without an end', () => {
+  test('nor is an endless one', () => {
     const error = named((path) => {
       writeFileSync(path, '{}')
       truncateSync(path, 2 ** 40)
     })
-    expect(error.message).toContain('has more than 1 MiB')
+    expect(error.message).toContain('is larger than 1 MiB')
   })
 
   test.each(['{"limits":', '['])('%j a hundred thousand times is refused', (opening) => {
@@ -81,10 +81,10 @@ describe('a file that is no file to read', () => {
       writeFileSync(path, `${opening.repeat(50_000)}1${closing.repeat(50_000)}`),
     )
     expect(error).toBeInstanceOf(InvalidInputError)
-    expect(error.message).toContain('deep in each other')
+    expect(error.message).toContain('levels deep')
   })
 
-  test('one that others can write is refused: it names programs that root runs', () => {
+  test('a file that others can write is refused, because it names programs that root runs', () => {
     const owned = (mode: number, uid = 0, gid = 0) =>
       named((path) => {
         writeFileSync(path, '{}')
@@ -96,13 +96,13 @@ describe('a file that is no file to read', () => {
     expect(owned(0o644, 1234)).toContain('belongs to uid 1234')
   })
 
-  test.each(['', '\0', '/etc/\0', 5, null, {}])('%j is no path', (path) => {
+  test.each(['', '\0', '/etc/\0', 5, null, {}])('%j is not a path', (path) => {
     const error = failure(() => load({ configPath: path as string }))
     expect(error).toBeInstanceOf(ForkpointError)
   })
 
   test.each(['/proc/x', '/sys', '/dev/shm/x', '/a/../proc', `/${'x'.repeat(4095)}`, '/a\0'])(
-    '%j is no home',
+    '%j is not a home',
     (home) => {
       expect(failure(() => load({ flags: { home } }))).toBeInstanceOf(InvalidInputError)
       expect(failure(() => load({ env: { FORKPOINT_RUNTIME: home } }))).toBeInstanceOf(
@@ -114,7 +114,7 @@ describe('a file that is no file to read', () => {
 
 describe('the mask', () => {
   test('keys, cloud credentials, shadow files and histories are hidden by default', () => {
-    const { mask } = load().settings
+    const { mask } = load().settings.native
     for (const path of [
       '/root/.ssh',
       '/home/*/.ssh',
@@ -131,15 +131,15 @@ describe('the mask', () => {
 
   test('entries can be added and removed without repeating the list', () => {
     write('system.json', { mask: { add: ['/srv/key'], remove: ['/root/.npmrc'] } })
-    const { mask } = load().settings
+    const { mask } = load().settings.native
     expect(mask).toContain('/srv/key')
     expect(mask).not.toContain('/root/.npmrc')
     expect(mask).toHaveLength(defaultMask.length)
   })
 
-  test('a list of its own replaces the default', () => {
+  test('another list replaces the default', () => {
     write('system.json', { mask: ['/only/this'] })
-    expect(load().settings.mask).toEqual(['/only/this'])
+    expect(load().settings.native.mask).toEqual(['/only/this'])
   })
 
   test('removing what is not in the mask is refused with the nearest entry', () => {

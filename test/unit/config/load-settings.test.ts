@@ -12,15 +12,18 @@ describe('defaults', () => {
     const { settings, origins } = load()
     expect(settings).toMatchObject({
       home: '/var/lib/forkpoint',
-      runtime: '/var/lib/forkpoint/runtime',
+      runtime: '/var/lib/forkpoint-runtime',
       limits: { memoryBytes: 6 * 1024 ** 3, pids: 4096 },
-      net: { mode: 'none', pool: '10.213.0.0/16' },
-      ids: { base: 1_000_000, count: 65_536 },
+      net: { mode: 'none' },
       exec: { timeoutMs: null },
       shell: { program: '/bin/bash' },
-      noNewPrivs: false,
-      criu: null,
       color: 'auto',
+      native: {
+        net: { pool: '10.213.0.0/16' },
+        ids: { base: 1_000_000, count: 65_536 },
+        noNewPrivs: false,
+        criu: null,
+      },
     })
     expect(settings.limits).not.toHaveProperty('cpus')
     expect(Object.keys(origins).sort()).toEqual([...settingKeys].sort())
@@ -31,22 +34,22 @@ describe('defaults', () => {
 
   test('every default is a value that a user could have written', () => {
     for (const key of settingKeys) {
-      const value = schema[key].default({ ...facts, home: '/x' })
+      const value = schema[key].default(facts)
       const { origins } = resolveSettings({ env: {}, facts, files: [file({ [key]: value })] })
       // Durations are written in seconds and kept in milliseconds; the default has none.
       expect(origins[key].value).toEqual(value)
     }
   })
 
-  test('`spares: 0` is short for a count of none', () => {
+  test('`spares: 0` is short for `spares.count: 0`', () => {
     const { settings } = resolveSettings({ env: {}, facts, files: [file({ spares: 0 })] })
     expect(settings.spares.count).toBe(0)
   })
 
-  test('the runtime moves with the home', () => {
+  test('the private tools stay where they are if the home moves', () => {
     expect(load({ env: { FORKPOINT_HOME: '/srv/fp/' } }).settings).toMatchObject({
       home: '/srv/fp',
-      runtime: '/srv/fp/runtime',
+      runtime: '/var/lib/forkpoint-runtime',
     })
   })
 
@@ -85,7 +88,7 @@ describe('precedence', () => {
     expect(pids({})).toEqual({ value: 4096, origin: 'default' })
   })
 
-  test('files that set different things are all in effect', () => {
+  test('files that set different things all apply', () => {
     write('system.json', { net: { mode: 'nat' }, color: 'never' })
     write('.config/forkpoint/config.json', { 'limits.cpus': 1.5, color: 'always' })
     expect(load().settings).toMatchObject({
@@ -136,13 +139,15 @@ describe('values', () => {
       runtime: '/opt/rt',
       limits: { memoryBytes: 2 * 1024 ** 3 },
       net: { mode: 'nat' },
-      noNewPrivs: true,
       exec: { timeoutMs: 300_000 },
-      criu: '/usr/sbin/criu',
-      volume: { sizeBytes: 10 * 1024 ** 3 },
+      native: {
+        noNewPrivs: true,
+        criu: '/usr/sbin/criu',
+        volume: { sizeBytes: 10 * 1024 ** 3 },
+      },
     })
     expect(settings.limits).not.toHaveProperty('pids')
-    expect(settings.mask).toEqual(expect.arrayContaining(['/srv/secret', '/srv/*/key']))
+    expect(settings.native.mask).toEqual(expect.arrayContaining(['/srv/secret', '/srv/*/key']))
   })
 
   test.each([
@@ -169,7 +174,7 @@ describe('values', () => {
     expect(failure(() => load({ env })).message).toMatch(/ids\.base 4294967290/)
   })
 
-  test('a bad value in a file names the file and the key, also where a stronger value hides it', () => {
+  test('a bad value in a file is reported with the file and the key, even if another value overrides it', () => {
     const path = write('system.json', { exec: { timeout: 'soon' } })
     const error = failure(() => load({ flags: { 'exec.timeout': 3 } }))
     expect(error.message).toContain(path)

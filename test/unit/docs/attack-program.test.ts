@@ -1,4 +1,4 @@
-// The program and the catalogue know the same attacks, and each pose has its promise.
+// The program and the catalogue know the same attacks, and each pose has a promise.
 import { expect, test } from 'vitest'
 import type { allPromises } from '../../attacks/catalogue/all.ts'
 import { insidePromises } from '../../attacks/catalogue/inside.ts'

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import { describe, expect, test } from 'vitest'
+import { verbs } from '../../../src/cli/arguments/verbs.ts'
 import { Cli } from '../../../src/cli/cli.ts'
 import { buildProgram, loadVerbs } from '../../../src/cli/program.ts'
-import { verbs } from '../../../src/cli/verbs.ts'
 import { codeWords, readPage, sectionOf } from './markdown.ts'
 
 const page = readPage('docs/cli.md')

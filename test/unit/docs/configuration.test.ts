@@ -1,13 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { type SettingKey, schema, settingKeys, variableOf } from '../../../src/config/schema.ts'
-import { formatBytes } from '../../../src/model/quantities.ts'
+import { formatBytes } from '../../../src/model/values/quantities.ts'
 import { readPage, sectionOf } from './markdown.ts'
 
 const page = readPage('docs/configuration.md')
 
 /** Defaults that depend on the machine or are too long for a table. */
 const worded: Partial<Record<SettingKey, string>> = {
-  runtime: '`runtime` in the home',
   'limits.memory': "three quarters of the machine's memory",
   mask: 'the [default mask](security.md#the-mask)',
 }
@@ -15,8 +14,8 @@ const worded: Partial<Record<SettingKey, string>> = {
 function defaultOf(key: SettingKey): string {
   const words = worded[key]
   if (words !== undefined) return words
-  const value = schema[key].default({ memoryBytes: 0, home: '/var/lib/forkpoint' })
-  if (value === null) return key === 'criu' ? '`auto`' : '`none`'
+  const value = schema[key].default({ memoryBytes: 0 })
+  if (value === null) return schema[key].accepts.endsWith('auto') ? '`auto`' : '`none`'
   if (Array.isArray(value)) return value.length === 0 ? 'nothing' : value.join(', ')
   const isSize = key === 'volume.size' || key === 'spares.memory'
   if (isSize && typeof value === 'number') return formatBytes(value)

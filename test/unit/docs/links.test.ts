@@ -5,7 +5,7 @@ import { anchorsOf, linksOf, readPage, readPages, root } from './markdown.ts'
 
 const pages = readPages()
 
-/** What is wrong with a link within the repository; undefined if it leads somewhere. */
+/** What is wrong with a link within the repository; undefined if nothing is. */
 function problemOf(from: string, link: string): string | undefined {
   const [file = '', anchor] = link.split('#')
   const target = file === '' ? from : relative(root, join(root, dirname(from), file))

@@ -20,8 +20,11 @@ export interface CodeBlock {
 
 /** The pages that users read. */
 export function readPages(): Page[] {
-  const docs = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'))
-  return ['README.md', ...docs.map((name) => `docs/${name}`)].map(readPage)
+  const pagesIn = (folder: string) =>
+    readdirSync(join(root, folder))
+      .filter((name) => name.endsWith('.md'))
+      .map((name) => `${folder}/${name}`)
+  return ['README.md', ...pagesIn('docs'), ...pagesIn('docs/backends')].map(readPage)
 }
 
 export function readPage(path: string): Page {
@@ -50,7 +53,7 @@ export function blocksOf(page: Page, language: string): CodeBlock[] {
   return codeBlocks(page).filter((block) => block.language === language)
 }
 
-/** The text without code blocks, in which neither headings nor links mean anything. */
+/** The text without code blocks, where headings and links mean nothing. */
 export function proseOf({ text }: Page): string {
   return text.replaceAll(/^```.*?^```$/gms, '')
 }
@@ -71,7 +74,7 @@ export function linksOf(page: Page): string[] {
   return Array.from(prose.matchAll(/\]\(([^)\s]+)\)/g), ([, target = '']) => target)
 }
 
-/** The part of a page under the heading of this title, up to the next one of its level or above. */
+/** The part of a page under this heading, up to the next one of the same or a higher level. */
 export function sectionOf(page: Page, title: string): string {
   const lines = page.text.split('\n')
   const start = lines.findIndex((line) => /^#+ /.test(line) && line.replace(/^#+ /, '') === title)
@@ -82,7 +85,7 @@ export function sectionOf(page: Page, title: string): string {
   return rest.slice(0, end === -1 ? rest.length : end).join('\n')
 }
 
-/** What stands in `code` in a piece of Markdown. */
+/** What is in `code` in a piece of Markdown. */
 export function codeWords(markdown: string): string[] {
   return Array.from(markdown.matchAll(/`([^`\n]+)`/g), ([, word = '']) => word)
 }

@@ -41,7 +41,7 @@ describe('the page on security', () => {
 
   test('lists the system calls that the filter refuses, and how', () => {
     const refused = Array.from(
-      sourceOf('walls/filter.c').matchAll(/\{SYS_(\w+), (E\w+)\}/g),
+      sourceOf('walls/refused-calls.c').matchAll(/\{SYS_(\w+), (E\w+)\}/g),
       ([, call = '', error = '']) => `${call} ${error}`,
     )
     const listed = Array.from(

@@ -26,7 +26,7 @@ function checkAll(): Map<string, string[]> {
   const checked: ts.CompilerOptions = {
     ...options,
     paths: { forkpoint: [join(root, 'src/index.ts')] },
-    // What an example shows need not be used by it.
+    // An example need not use everything it shows.
     noUnusedLocals: false,
   }
   const program = ts.createProgram([...sources.keys()], checked, hostOf(checked))

@@ -1,17 +1,17 @@
-// Histories for the tests of what is planned on them: written by hand, and arbitrary ones.
+// Histories for tests of planning: hand-written and arbitrary ones.
 import fc from 'fast-check'
 import type { History, PlannedSnapshot } from '../../../src/engine/history/retention.ts'
 import type { EnvironmentRecord } from '../../../src/model/environment.ts'
 import type { EnvironmentId, SnapshotId } from '../../../src/model/ids.ts'
-import { type Name, parseName } from '../../../src/model/names.ts'
 import type { SnapshotRecord } from '../../../src/model/snapshot.ts'
+import { type Name, parseName } from '../../../src/model/values/names.ts'
 import { someEnvironment } from '../store/temporary-store.ts'
 
 export const minuteMs = 60_000
-/** When every history here is looked at. */
+/** The current time of every history here. */
 export const nowMs = 1_000 * minuteMs
 
-/** An id that a reader recognises: `s` and the number, filled with zeros. */
+/** An id that a reader recognizes: `s` and the number, padded with zeros. */
 export function snapshotId(number: number): SnapshotId {
   return `s${String(number).padStart(11, '0')}` as SnapshotId
 }
@@ -20,7 +20,7 @@ export function environmentId(number: number): EnvironmentId {
   return `e${String(number).padStart(11, '0')}` as EnvironmentId
 }
 
-/** The snapshot of this number, so many minutes after the first. */
+/** The snapshot with this number, taken that many minutes after the first. */
 export function someSnapshot(
   number: number,
   parent: number | null,
@@ -28,9 +28,19 @@ export function someSnapshot(
 ): SnapshotRecord {
   const { source, limits, net, env, workdir, labels } = someEnvironment()
   return {
-    ...{ id: snapshotId(number), name: null, environmentId: environmentId(1) },
-    ...{ parent: parent === null ? null : snapshotId(parent), backend: 'native', status: 'ready' },
-    ...{ durable: true, captured: ['filesystem'], message: '', labels: {}, metadata: null },
+    id: snapshotId(number),
+    name: null,
+    environmentId: environmentId(1),
+    parent: parent === null ? null : snapshotId(parent),
+    backend: 'native',
+    status: 'ready',
+    proof: 'proven',
+    durable: true,
+    captured: ['filesystem'],
+    original: 'kept',
+    message: '',
+    labels: {},
+    metadata: null,
     sizes: { filesBytes: 100, imagesBytes: 10 },
     timing: { pauseMs: 0, totalMs: 0, phases: [] },
     createdAt: number * minuteMs,
@@ -42,8 +52,9 @@ export function someSnapshot(
 
 export function environmentAt(number: number, head: number | null, name?: string) {
   const changes = {
-    ...{ id: environmentId(number), createdAt: number * minuteMs },
-    ...{ head: head === null ? null : snapshotId(head) },
+    id: environmentId(number),
+    createdAt: number * minuteMs,
+    head: head === null ? null : snapshotId(head),
     ...(name !== undefined && { name: parseName(name) }),
   }
   return someEnvironment(changes)

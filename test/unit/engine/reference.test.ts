@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { findReferent } from '../../../src/engine/reference.ts'
 import { ConflictError, NotFoundError } from '../../../src/model/errors.ts'
-import { parseName } from '../../../src/model/names.ts'
+import { parseName } from '../../../src/model/values/names.ts'
 import { someEnvironment, temporaryStore } from '../store/temporary-store.ts'
 import { someSnapshot } from './histories.ts'
 

@@ -3,13 +3,13 @@ import { describe, expect, test } from 'vitest'
 import { lineageOf } from '../../../src/engine/history/lineage.ts'
 import { planRemoval } from '../../../src/engine/history/removal.ts'
 import { ConflictError } from '../../../src/model/errors.ts'
-import { parseName } from '../../../src/model/names.ts'
+import { parseName } from '../../../src/model/values/names.ts'
 import { anyHistory, environmentAt, historyOf, snapshotId, someSnapshot } from './histories.ts'
 
 const family = [someSnapshot(1, null), someSnapshot(2, 1), someSnapshot(3, 2), someSnapshot(4, 1)]
 
 describe('removing a snapshot', () => {
-  test('takes it alone when nothing builds on it', () => {
+  test('removes only it if nothing builds on it', () => {
     expect(planRemoval(historyOf(family), [snapshotId(3)])).toEqual([snapshotId(3)])
   })
 
@@ -24,14 +24,14 @@ describe('removing a snapshot', () => {
     )
   })
 
-  test('with cascade takes all that builds on it, the last first', () => {
+  test('with cascade removes everything that builds on it, the newest first', () => {
     const plan = planRemoval(historyOf(family), [snapshotId(1)], { cascade: true })
     expect(plan.indexOf(snapshotId(3))).toBeLessThan(plan.indexOf(snapshotId(2)))
     expect(plan.at(-1)).toBe(snapshotId(1))
     expect(plan).toHaveLength(4)
   })
 
-  test('is refused while an environment stands on it or on what builds on it, cascade or not', () => {
+  test('is refused while an environment needs it or what builds on it, with or without cascade', () => {
     const history = historyOf(family, [environmentAt(1, 3, 'web')])
     for (const cascade of [false, true]) {
       expect(() => planRemoval(history, [snapshotId(2)], { cascade })).toThrow(
@@ -44,7 +44,7 @@ describe('removing a snapshot', () => {
     expect(planRemoval(history, [snapshotId(4)])).toEqual([snapshotId(4)])
   })
 
-  test('takes several at once that build on each other', () => {
+  test('removes several that build on each other', () => {
     expect(planRemoval(historyOf(family), [snapshotId(2), snapshotId(3)])).toEqual([
       snapshotId(3),
       snapshotId(2),
@@ -55,10 +55,10 @@ describe('removing a snapshot', () => {
     const writing = historyOf([someSnapshot(1, null, { status: 'writing' })])
     expect(() => planRemoval(writing, [snapshotId(1)])).toThrow(ConflictError)
     const read = { ...historyOf(family), inUse: new Set([snapshotId(3)]) }
-    expect(() => planRemoval(read, [snapshotId(3)])).toThrow(/what is being done with/)
+    expect(() => planRemoval(read, [snapshotId(3)])).toThrow(/an operation on/)
   })
 
-  test('leaves nothing without what it builds on', () => {
+  test('never leaves a snapshot without what it builds on', () => {
     fc.assert(
       fc.property(
         anyHistory,

@@ -7,7 +7,7 @@ import {
   type RetentionRules,
 } from '../../../src/engine/history/retention.ts'
 import type { SnapshotId } from '../../../src/model/ids.ts'
-import { parseName } from '../../../src/model/names.ts'
+import { parseName } from '../../../src/model/values/names.ts'
 import {
   anyHistory,
   environmentAt,
@@ -28,7 +28,7 @@ const anyRules: fc.Arbitrary<RetentionRules> = fc.record(
   { requiredKeys: [] },
 )
 
-/** Something and all that it stands on. */
+/** A snapshot and everything it needs. */
 function lineOf({ snapshots }: History, id: SnapshotId): SnapshotId[] {
   return [
     id,
@@ -39,7 +39,7 @@ function lineOf({ snapshots }: History, id: SnapshotId): SnapshotId[] {
 }
 
 describe('prune', () => {
-  test('never removes what an environment stands on', () => {
+  test('never removes what an environment needs', () => {
     fc.assert(
       fc.property(anyHistory, anyRules, (history, rules) => {
         const removed = new Set(planPrune(history, rules).remove)
@@ -51,7 +51,7 @@ describe('prune', () => {
     )
   })
 
-  test('never removes what a kept snapshot stands on, nor what is being read or written', () => {
+  test('never removes what a kept snapshot needs, or what is being read or written', () => {
     fc.assert(
       fc.property(anyHistory, anyRules, (history, rules) => {
         const plan = planPrune(history, rules)
@@ -65,7 +65,7 @@ describe('prune', () => {
     )
   })
 
-  test('decides on each snapshot once, and removes each before what it builds on', () => {
+  test('decides about each snapshot once, and removes each before what it builds on', () => {
     fc.assert(
       fc.property(anyHistory, anyRules, (history, rules) => {
         const { remove, kept } = planPrune(history, rules)
@@ -81,7 +81,7 @@ describe('prune', () => {
     )
   })
 
-  test('keeps every named one with keepNamed, and none that is younger than olderThanMs goes', () => {
+  test('keeps every named one with keepNamed, and everything younger than olderThanMs', () => {
     fc.assert(
       fc.property(anyHistory, fc.nat({ max: nowMs }), (history, olderThanMs) => {
         const named = new Set(planPrune(history, { keepNamed: true }).remove)
@@ -95,7 +95,7 @@ describe('prune', () => {
     )
   })
 
-  test('planned again on what is left, removes nothing more', () => {
+  test('removes nothing more when it is planned again', () => {
     fc.assert(
       fc.property(anyHistory, anyRules, (history, rules) => {
         const removed = new Set(planPrune(history, rules).remove)
@@ -138,13 +138,13 @@ describe('prune', () => {
     ])
   })
 
-  test('takes what failed, whatever the rules say', () => {
+  test('removes failed snapshots, whatever the rules say', () => {
     const failed = someSnapshot(1, null, { status: 'failed', name: parseName('gold') })
     const rules = { keepNamed: true, keepLast: 9, olderThanMs: nowMs }
     expect(planPrune(historyOf([failed]), rules).remove).toEqual([failed.id])
   })
 
-  test('of a chain of ten thousand is no trouble', () => {
+  test('works for a chain of ten thousand', () => {
     const chain = Array.from({ length: 10_000 }, (_, at) =>
       someSnapshot(at, at === 0 ? null : at - 1),
     )

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import {
   afterFork,
   afterRestore,
+  enoughFor,
   enqueue,
   isMet,
   surplus,
@@ -16,13 +17,20 @@ const e = (n: number) => `e${n}` as EnvironmentId
 const restoreOf = (n: number): Want => ({ kind: 'restore', snapshot: s(n), environmentId: e(1) })
 
 const spare = (facts: Partial<SpareRecord>): SpareRecord => ({
-  ...{ id: 'x', kind: 'restore', snapshot: s(1), environmentId: e(1), name: null, limits: {} },
-  ...{ createdAt: 0, instance: null, memoryBytes: 1 },
+  id: 'x',
+  kind: 'restore',
+  snapshot: s(1),
+  environmentId: e(1),
+  name: null,
+  limits: {},
+  createdAt: 0,
+  instance: null,
+  memoryBytes: 1,
   ...facts,
 })
 
-describe('what is to be prepared', () => {
-  test('is what was asked for last, as far as there is room', () => {
+describe('what to prepare', () => {
+  test('is what was requested last, as far as there is room', () => {
     expect(enqueue([restoreOf(1), restoreOf(2)], [restoreOf(3)], 2)).toEqual([
       restoreOf(2),
       restoreOf(3),
@@ -31,7 +39,7 @@ describe('what is to be prepared', () => {
     expect(enqueue([restoreOf(1)], [restoreOf(1)], 5)).toEqual([restoreOf(1)])
   })
 
-  test('is nothing where enough is ready', () => {
+  test('is nothing if enough is ready', () => {
     expect(isMet(restoreOf(1), [spare({})])).toBe(true)
     expect(isMet(restoreOf(1), [spare({ environmentId: e(2) })])).toBe(false)
     expect(isMet(restoreOf(1), [spare({ kind: 'fork' })])).toBe(false)
@@ -41,13 +49,13 @@ describe('what is to be prepared', () => {
     expect(isMet(second, [spare({ kind: 'fork', environmentId: e(7) })])).toBe(false)
   })
 
-  test('is the same again after it was used', () => {
+  test('is the same again after it has been used', () => {
     expect(afterRestore(s(1), e(1))).toEqual([restoreOf(1)])
     expect(afterFork(s(1), 3)).toHaveLength(3)
   })
 })
 
-describe('what has to go', () => {
+describe('which spares to end', () => {
   const sized = [10, 20, 30].map((memoryBytes) => ({ memoryBytes }))
 
   test.each([
@@ -60,6 +68,17 @@ describe('what has to go', () => {
   ])('are the oldest: $goes of 10, 20 and 30 bytes in $room', ({ room, goes }) => {
     expect(surplus(sized, room).map(({ memoryBytes }) => memoryBytes)).toEqual(goes)
   })
+})
+
+test.each([
+  { bytes: 1, go: [10] },
+  { bytes: 10, go: [10] },
+  { bytes: 31, go: [10, 20, 30] },
+  { bytes: 60, go: [10, 20, 30] },
+  { bytes: 61, go: [] },
+])('for $bytes bytes, $go of 10, 20 and 30 bytes are given up', ({ bytes, go }) => {
+  const spares = [10, 20, 30].map((memoryBytes) => ({ memoryBytes }))
+  expect(enoughFor(bytes, spares).map(({ memoryBytes }) => memoryBytes)).toEqual(go)
 })
 
 describe('memory is scarce', () => {
@@ -76,7 +95,7 @@ describe('memory is scarce', () => {
     expect(isUnderPressure(reading)).toBe(given.scarce)
   })
 
-  test('never for lack of pressure information', () => {
+  test('not merely because pressure information is missing', () => {
     expect(isUnderPressure(parseReading(meminfo(500), ''))).toBe(false)
   })
 })

@@ -1,10 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { buildTree, type TreeNode, treeAround } from '../../../src/engine/history/tree.ts'
+import type { TreeNode } from '../../../src/api/contract/data/store.ts'
+import { buildTree, treeAround } from '../../../src/engine/history/tree.ts'
 import { usageOf } from '../../../src/engine/history/usage.ts'
 import { anyHistory, environmentAt, environmentId, snapshotId, someSnapshot } from './histories.ts'
 
-/** The shape alone: `1[e1,2]` is snapshot 1 with environment 1 and snapshot 2 on it. */
+/** Only the shape: `1[e1,2]` is snapshot 1 with environment 1 and snapshot 2 on it. */
 function shapeOf(nodes: readonly TreeNode[]): string {
   return nodes
     .map((node) => {
@@ -25,11 +26,11 @@ describe('the tree', () => {
   ]
   const environments = [environmentAt(1, 4), environmentAt(2, 1), environmentAt(5, null)]
 
-  test('has each snapshot on its parent and each environment on its head, oldest first', () => {
+  test('puts each snapshot on its parent and each environment on its head, oldest first', () => {
     expect(shapeOf(buildTree(snapshots, environments))).toBe('1[e2,2,3[4[e1]]],e5,7')
   })
 
-  test('has forks of the same moment in the order of their names', () => {
+  test('sorts forks of the same moment by name', () => {
     const forks = [3, 10, 2].map((number) => ({
       ...environmentAt(number, 1, `try-${number}`),
       createdAt: 0,
@@ -37,14 +38,14 @@ describe('the tree', () => {
     expect(shapeOf(buildTree([someSnapshot(1, null)], forks))).toBe('1[e2,e3,e10]')
   })
 
-  test('around one of them is the whole tree that it is part of', () => {
+  test('of one node is the whole tree that it is part of', () => {
     const roots = buildTree(snapshots, environments)
     expect(shapeOf(treeAround(roots, snapshotId(2)))).toBe('1[e2,2,3[4[e1]]]')
     expect(shapeOf(treeAround(roots, environmentId(1)))).toBe('1[e2,2,3[4[e1]]]')
     expect(shapeOf(treeAround(roots, environmentId(5)))).toBe('e5')
   })
 
-  test('has everything exactly once', () => {
+  test('contains everything exactly once', () => {
     fc.assert(
       fc.property(anyHistory, ({ snapshots: some, environments: others }) => {
         const records = some.map((snapshot) => ({ ...someSnapshot(0, null), ...snapshot }))
@@ -57,7 +58,7 @@ describe('the tree', () => {
     )
   })
 
-  test('of a chain of ten thousand is no trouble', () => {
+  test('works for a chain of ten thousand', () => {
     const chain = Array.from({ length: 10_000 }, (_, at) =>
       someSnapshot(at, at === 0 ? null : at - 1),
     )
@@ -81,7 +82,7 @@ describe('usage', () => {
   const figures = ({ snapshots }: ReturnType<typeof usageOf>) =>
     snapshots.map(({ ownBytes, sharedBytes, uniqueBytes }) => [ownBytes, sharedBytes, uniqueBytes])
 
-  test('tells what each snapshot added, shares with its ancestors, and has alone', () => {
+  test('shows what each snapshot added, shares with its ancestors, and has to itself', () => {
     const usage = usageOf(
       [
         used(1, [one], [1000, 10]),
@@ -97,13 +98,13 @@ describe('usage', () => {
     ])
   })
 
-  test('counts merged layers with the snapshot they end with, beside what they were made of', () => {
-    const merged = `${two}.2-0123456789abcdef`
+  test('counts squashed layers with the snapshot they end with, in addition to what they were made of', () => {
+    const squashed = `${two}.2-0123456789abcdef`
     const usage = usageOf(
       [
         used(1, [one], [1000, 10]),
-        used(2, [merged], [200, 20], { [merged]: 1100 }),
-        used(3, [three, merged], [30, 1]),
+        used(2, [squashed], [200, 20], { [squashed]: 1100 }),
+        used(3, [three, squashed], [30, 1]),
       ],
       [],
     )
@@ -115,25 +116,35 @@ describe('usage', () => {
     expect(usage.totals.snapshotBytes).toBe(1010 + 1320 + 31)
   })
 
-  test('does not call files unique that an environment stands on', () => {
+  test('does not call files unique that an environment needs', () => {
     const environment = {
-      ...{ id: environmentId(1), name: null, status: 'running' as const },
-      ...{ diskBytes: 5, memoryBytes: 7, layers: [one] },
+      id: environmentId(1),
+      name: null,
+      status: 'running' as const,
+      diskBytes: 5,
+      memoryBytes: 7,
+      layers: [one],
     }
-    const { snapshots, totals } = usageOf([used(1, [one], [1000, 10])], [environment], 3)
+    const { snapshots, totals } = usageOf([used(1, [one], [1000, 10])], [environment], {
+      sparesBytes: 3,
+    })
     expect(snapshots[0]?.uniqueBytes).toBe(10)
     expect(totals).toEqual({
       snapshotBytes: 1010,
       environmentBytes: 5,
+      containerImageBytes: 0,
       memoryBytes: 10,
       sparesBytes: 3,
       uncounted: 0,
     })
   })
 
-  test('counts memory that snapshots have in common once, for the one that wrote it', () => {
+  test('counts memory that snapshots share only once, for the one that wrote it', () => {
     const file = (name: string, bytes: number, holders: number, own: boolean) => ({
-      ...{ name, bytes, holders, own },
+      name,
+      bytes,
+      holders,
+      own,
     })
     const { snapshots, totals } = usageOf(
       [
@@ -145,7 +156,7 @@ describe('usage', () => {
           ...used(2, [two, one], [3, 0]),
           held: {
             imagesBytes: 20,
-            // What wrote `c` is gone: nobody else has it any more.
+            // The snapshot that wrote `c` is gone, so nothing else has it.
             pages: [file('a', 1000, 2, false), file('c', 400, 1, false), file('d', 200, 1, true)],
           },
         },
@@ -154,7 +165,10 @@ describe('usage', () => {
     )
     expect(
       snapshots.map(({ imagesBytes, ownBytes, sharedBytes, uniqueBytes }) => [
-        ...[imagesBytes, ownBytes, sharedBytes, uniqueBytes],
+        imagesBytes,
+        ownBytes,
+        sharedBytes,
+        uniqueBytes,
       ]),
     ).toEqual([
       [1080, 1085, 0, 80],
@@ -163,7 +177,7 @@ describe('usage', () => {
     expect(totals.snapshotBytes).toBe(5 + 3 + 10 + 20 + 1000 + 70 + 400 + 200)
   })
 
-  test('says unknown where files were not counted yet', () => {
+  test('says unknown if files were not counted yet', () => {
     const usage = usageOf([used(1, [one], [null, 10]), used(2, [two, one], [200, 20])], [])
     expect(figures(usage)).toEqual([
       [null, 0, 10],

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { cidrPrefix, parseCidr } from '../../../src/model/cidr.ts'
 import { InvalidInputError } from '../../../src/model/errors.ts'
+import { cidrPrefix, parseCidr } from '../../../src/model/values/cidr.ts'
 
 test('networks and single addresses are understood', () => {
   expect(parseCidr('10.213.0.0/16')).toBe('10.213.0.0/16')
@@ -17,7 +17,7 @@ test.each(['', '10.0.0/8', '10.0.0.0/33', '10.0.0.0/', '10.0.0.0/8/8', 'fd00::/8
   },
 )
 
-test('a network with host bits is refused with both things it could mean', () => {
+test('a network with host bits is refused, with both possible meanings', () => {
   try {
     parseCidr('10.1.2.3/16')
     expect.unreachable()
@@ -26,13 +26,14 @@ test('a network with host bits is refused with both things it could mean', () =>
   }
 })
 
-test('the network that a refusal proposes is accepted', () => {
+test('the network that a refusal suggests is accepted', () => {
   fc.assert(
     fc.property(fc.ipV4(), fc.integer({ min: 0, max: 32 }), (address, prefix) => {
       try {
         expect(parseCidr(`${address}/${prefix}`)).toBe(`${address}/${prefix}`)
       } catch (error) {
-        const proposed = /write (\S+),/.exec((error as InvalidInputError).remedy ?? '')?.[1] ?? ''
+        const proposed =
+          /write (\S+) for the network/.exec((error as InvalidInputError).remedy ?? '')?.[1] ?? ''
         expect(parseCidr(proposed)).toBe(proposed)
       }
     }),

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { closest } from '../../../src/model/closest.ts'
+import { closest } from '../../../src/model/text/closest.ts'
 
 const names = ['limits.memory', 'limits.cpus', 'net.mode', 'home']
 
@@ -15,7 +15,7 @@ test.each([
   expect(closest(word, names)).toEqual(expected)
 })
 
-test('a word with one slip is always recognised', () => {
+test('a word with one typo is always recognized', () => {
   const word = fc.string({ unit: fc.constantFrom(...'abcdef-'), minLength: 4, maxLength: 30 })
   fc.assert(
     fc.property(word, fc.nat(), fc.constantFrom('x', ''), (right, seed, replacement) => {

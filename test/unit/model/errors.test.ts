@@ -47,7 +47,7 @@ test('an unsupported operation names the capability that is missing', () => {
   expect(toJson(error).detail).toEqual({ capability: 'processes' })
 })
 
-test('a backend failure passes on the last words of the tool and where its log is', () => {
+test('a backend failure passes on the last output of the tool and the path of its log', () => {
   const error = new BackendError('criu dump failed', { lastWords: 'oops', logPath: '/x/dump.log' })
   expect(error).toMatchObject({ lastWords: 'oops', logPath: '/x/dump.log' })
   expect(toJson(error).detail).toEqual({ lastWords: 'oops', logPath: '/x/dump.log' })

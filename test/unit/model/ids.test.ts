@@ -8,9 +8,9 @@ import {
   newOperationId,
   newSnapshotId,
 } from '../../../src/model/ids.ts'
-import { parseName } from '../../../src/model/names.ts'
+import { parseName } from '../../../src/model/values/names.ts'
 
-test('an id says what it belongs to, and only that', () => {
+test('an id says what kind it is', () => {
   const [environment, snapshot, operation] = [
     newEnvironmentId(),
     newSnapshotId(),
@@ -56,7 +56,7 @@ test('an id may be shortened to four characters', () => {
   expect(isIdPrefix('e', 'e%__')).toBe(false)
 })
 
-test('no id can be taken as a name', () => {
+test('no id is accepted as a name', () => {
   fc.assert(
     fc.property(fc.constantFrom(newEnvironmentId, newSnapshotId, newOperationId), (make) => {
       const id = make()

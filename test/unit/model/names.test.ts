@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { InvalidInputError } from '../../../src/model/errors.ts'
-import { parseName } from '../../../src/model/names.ts'
+import { parseName } from '../../../src/model/values/names.ts'
 
 test.each(['a', '7', 'fix-bug', 'Fix_Bug.2', 'ready-1', 'x'.repeat(63)])('%s is a name', (name) => {
   expect(parseName(name)).toBe(name)

@@ -1,15 +1,15 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { styledLines } from '../../../src/cli/render/text.ts'
-import { escapeHidden, isPrintable, printable } from '../../../src/model/printable.ts'
-import { quote } from '../../../src/model/quote.ts'
+import { styledLines } from '../../../src/cli/render/layout/text.ts'
+import { escapeHidden, isPrintable, printable } from '../../../src/model/text/printable.ts'
+import { quote } from '../../../src/model/text/quote.ts'
 import { deepValue, oddValues } from '../../support/hostile-values.ts'
 
 const anyText = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'grapheme' }))
-/** Controls and what turns text round, by what Unicode says of them. */
+/** Control characters and those that reverse text, according to Unicode. */
 const forbidden = /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}\p{Cs}]/u
 
-test('nothing that steers a terminal or turns text round is left', () => {
+test('nothing that controls a terminal or reverses text is left', () => {
   for (let point = 0; point <= 0x10ffff; point += 1) {
     const character = String.fromCodePoint(point)
     if (forbidden.test(character)) expect(printable(character), point.toString(16)).toBe('\ufffd')
@@ -32,7 +32,7 @@ test('ordinary text stays as it is, in every language', () => {
   }
 })
 
-test('what was made printable is, and has as many characters', () => {
+test('text that was made printable is printable, and has the same length', () => {
   fc.assert(
     fc.property(anyText, (text) => {
       expect(isPrintable(printable(text))).toBe(true)
@@ -52,7 +52,7 @@ test('JSON reads the same with escapes, and is printable', () => {
   )
 })
 
-test('of what a renderer made, only lines, tabs and colours pass', () => {
+test('of rendered text, only lines, tabs and colours pass', () => {
   expect(styledLines('a\tb\n\u001b[31mred\u001b[39m')).toBe('a\tb\n\u001b[31mred\u001b[39m')
   expect(styledLines('\u001b[2J\u001b]52;c;eA==\u0007\r\u009b31m')).not.toMatch(forbidden)
 })

@@ -10,8 +10,10 @@ import {
   parseCount,
   parseCpus,
   parseDuration,
+  parseIoRate,
+  parseNetRate,
   parseWhole,
-} from '../../../src/model/quantities.ts'
+} from '../../../src/model/values/quantities.ts'
 
 describe('sizes', () => {
   test.each([
@@ -57,7 +59,7 @@ describe('sizes', () => {
     expect(formatBytes(1536 * 1024 ** 2)).toBe('1.5 GiB')
   })
 
-  test('no text at all makes the parser do anything but answer or refuse', () => {
+  test('any text is either parsed or refused', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         try {
@@ -89,7 +91,7 @@ describe('durations', () => {
     expect(() => parseDuration(text)).toThrow(InvalidInputError)
   })
 
-  test('a timeout too long for a timer is refused rather than firing at once', () => {
+  test('a timeout too long for a timer is refused, and does not fire immediately', () => {
     expect(() => parseDuration('25d')).toThrow(InvalidInputError)
     expect(parseDuration('24d')).toBeLessThan(2 ** 31)
   })
@@ -129,7 +131,7 @@ describe('cpus and counts', () => {
     }
   })
 
-  test('an age may be years, and a number of things none', () => {
+  test('an age may be years, and a number of things zero', () => {
     expect(parseAge('90d')).toBe(90 * 86_400_000)
     expect(parseWhole('0')).toBe(0)
     for (const bad of ['', 'soon', '-1']) {
@@ -143,5 +145,23 @@ describe('cpus and counts', () => {
     for (const bad of ['0', '1.5', '-1', '', 'many', '99999999999999999999']) {
       expect(() => parseCount(bad)).toThrow(InvalidInputError)
     }
+  })
+})
+
+describe('rates', () => {
+  test.each([
+    ['10m', 10 * 1024 ** 2],
+    ['1.5GiB/s', 1.5 * 1024 ** 3],
+    ['65536', 65_536],
+  ])('%s is %d bytes per second', (text, bytes) => {
+    expect(parseIoRate(text)).toBe(bytes)
+    expect(parseNetRate(text)).toBe(bytes)
+  })
+
+  test('have a least value, which is lower for the network', () => {
+    expect(() => parseIoRate('63k')).toThrow('not a rate')
+    expect(parseNetRate('4k/s')).toBe(4096)
+    expect(() => parseNetRate('4000')).toThrow('not a rate')
+    expect(() => parseNetRate('fast')).toThrow('not a rate')
   })
 })

@@ -13,6 +13,9 @@ test.each<[string, SourceRequest]>([
   ['dir:./a dir:with, odd=characters', { kind: 'dir', path: './a dir:with, odd=characters' }],
   ['rootfs:/srv/debian', { kind: 'rootfs', path: '/srv/debian' }],
   ['dockerfile:.', { kind: 'dockerfile', dir: '.' }],
+  ['oci:/srv/image', { kind: 'oci', path: '/srv/image' }],
+  ['archive:a b.tar', { kind: 'archive', path: 'a b.tar' }],
+  ['container:web-1', { kind: 'container', name: 'web-1' }],
   ['image:debian', { kind: 'image', ref: 'debian' }],
   ['image:debian:12', { kind: 'image', ref: 'debian:12' }],
   ['image:localhost:5000/a/b:v1.2', { kind: 'image', ref: 'localhost:5000/a/b:v1.2' }],
@@ -34,6 +37,11 @@ test.each([
   'rootfs:/a\nb',
   `dir:/${'x'.repeat(5000)}`,
   'dockerfile:',
+  'oci:',
+  'archive:',
+  'container:',
+  'container:-x',
+  'container:a/b',
   'image:',
   'image:--privileged',
   'image:a b',
@@ -60,7 +68,7 @@ test('every path without control characters survives being written and read', ()
     // biome-ignore lint/suspicious/noControlCharactersInRegex: the ones that are refused
     .filter((text) => !/[\u0000-\u001f\u007f]/.test(text))
   const source = fc.oneof(
-    fc.record({ kind: fc.constantFrom('dir', 'rootfs'), path }),
+    fc.record({ kind: fc.constantFrom('dir', 'rootfs', 'oci', 'archive'), path }),
     fc.record({ kind: fc.constant('dockerfile'), dir: path }),
   )
   fc.assert(

@@ -35,12 +35,12 @@ describe('addresses of environments', () => {
     expect(links.at(-1)).toMatchObject({ gateway: '10.9.255.253', address: '10.9.255.254' })
   })
 
-  test('an address that was given back is used again', () => {
+  test('an address that was freed is used again', () => {
     const taken = new Set(['10.0.0.1', '10.0.0.9'])
     expect(nextLink('10.0.0.0/24', taken).gateway).toBe('10.0.0.5')
   })
 
-  test('the search may begin anywhere, and goes round', () => {
+  test('the search may begin anywhere, and wraps around', () => {
     expect(nextLink('10.0.0.0/28', new Set(), 6).gateway).toBe('10.0.0.9')
     expect(nextLink('10.0.0.0/28', new Set(['10.0.0.9', '10.0.0.13']), 6).gateway).toBe('10.0.0.1')
   })
@@ -58,12 +58,12 @@ describe('addresses of environments', () => {
 })
 
 describe('networks that an environment may reach', () => {
-  test('are each named once, the larger in place of those within it', () => {
+  test('are each listed once, a larger one instead of those within it', () => {
     const given = ['192.0.2.77/32', '10.0.0.0/8', '192.0.2.0/24', '10.1.0.0/16', '10.0.0.0/8']
     expect(disjoint(given)).toEqual(['10.0.0.0/8', '192.0.2.0/24'])
   })
 
-  test('all stay where none lies within another', () => {
+  test('are all listed if none lies within another', () => {
     expect(disjoint(['0.0.0.0/1', '128.0.0.0/1'])).toEqual(['0.0.0.0/1', '128.0.0.0/1'])
     expect(disjoint(['198.51.100.1/32', '198.51.100.2/32'])).toHaveLength(2)
   })

@@ -12,20 +12,22 @@ cgroup2 /tmp/yard/unified cgroup2 rw 0 0
 
 const facts = { controllersOf: () => 'pids', bpf: 'built-in' } as const
 
-test('hierarchies that another tool mounts for a while are not used', () => {
+test('hierarchies that another tool has mounted temporarily are not used', () => {
   const layout = readLayout(own + others, facts)
   expect(layout).toEqual(readLayout(own, facts))
   expect(layout.controllers.get('memory')).toEqual({ mount: '/sys/fs/cgroup/memory', version: 1 })
 })
 
-test('devices are limited by v2 where the kernel has BPF, else by v1, else not at all', () => {
+test('devices are limited by v2 if the kernel has BPF, otherwise by v1, otherwise not at all', () => {
   const v1 = 'cgroup /sys/fs/cgroup/devices cgroup rw,devices 0 0\n'
   const without = { ...facts, bpf: 'missing' } as const
   expect(readLayout(own + v1, facts).devices).toEqual({
-    ...{ mount: '/sys/fs/cgroup/unified', version: 2 },
+    mount: '/sys/fs/cgroup/unified',
+    version: 2,
   })
   expect(readLayout(own + v1, without).devices).toEqual({
-    ...{ mount: '/sys/fs/cgroup/devices', version: 1 },
+    mount: '/sys/fs/cgroup/devices',
+    version: 1,
   })
   expect(readLayout(own, without).devices).toBeNull()
 })

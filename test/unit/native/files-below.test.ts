@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { lstatSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { filesBelow } from '../../../src/linux/files-below.ts'
+import { filesBelow } from '../../../src/linux/files/files-below.ts'
 import { TemporaryDirectory } from '../../support/temporary-directory.ts'
 
 const nesting = `
@@ -15,7 +15,7 @@ for depth in range(int(sys.argv[2])):
 const opened = () => readdirSync('/proc/self/fd').length
 
 test.each([
-  ['longer than a path can be', 100, 'd'.repeat(200)],
+  ['deeper than the longest path', 100, 'd'.repeat(200)],
   ['deeper than calls can be nested', 1_000, 'd'],
 ])('finds every file in a tree that is %s', async (_, depth, name) => {
   using dir = new TemporaryDirectory()
@@ -32,7 +32,7 @@ test.each([
   execFileSync('rm', ['-rf', dir.path])
 })
 
-test('follows no link, and takes names that are not text', async () => {
+test('follows no link, and accepts names that are not text', async () => {
   using dir = new TemporaryDirectory()
   mkdirSync(join(dir.path, 'inner'))
   symlinkSync('/etc', join(dir.path, 'inner/link'))

@@ -1,8 +1,8 @@
 import { chmodSync, chownSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { PrerequisiteError } from '../../../src/index.ts'
-import { keeperDismiss, keeperJob, keeperPrepare } from '../../../src/linux/keeper.ts'
-import { makeOwnDirectory } from '../../../src/linux/own-directory.ts'
+import { makeOwnDirectory } from '../../../src/linux/files/own-directory.ts'
+import { Spawner } from '../../../src/linux/spawner.ts'
 import { TemporaryDirectory } from '../../support/temporary-directory.ts'
 
 const nobody = 65534
@@ -21,7 +21,7 @@ const plants: Record<string, (path: string) => void> = {
   'a file': (path) => writeFileSync(path, ''),
 }
 
-test('is made if there is none, and taken if it is there', () => {
+test('is made if it does not exist, and used if it does', () => {
   using files = new TemporaryDirectory()
   makeOwnDirectory(files.file('own'))
   makeOwnDirectory(files.file('own'))
@@ -40,9 +40,9 @@ test.each(Object.entries(plants))('%s never becomes the /run of a worker', async
   using files = new TemporaryDirectory()
   plant(files.file('planted'))
   const ids = ['--id-base', '1000000', '--id-count', '65536']
-  keeperPrepare(['worker', '--kdat', files.file('planted'), ...ids, '--', '/bin/true'], 0)
-  const { exitCode, stderr } = await keeperJob([], Buffer.alloc(0))
-  keeperDismiss()
+  using spawner = new Spawner()
+  spawner.prepare(['worker', '--kdat', files.file('planted'), ...ids, '--', '/bin/true'], 0)
+  const { exitCode, stderr } = await spawner.job([], Buffer.alloc(0))
   expect(exitCode).not.toBe(0)
   expect(stderr).toContain(files.file('planted'))
 })

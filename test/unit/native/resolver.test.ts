@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { withoutLoopback } from '../../../src/backends/native/overlay/resolver.ts'
 
 describe('the resolver of an environment with a network', () => {
-  test('does not ask a server on loopback, where nobody listens inside', () => {
+  test('does not ask a server on loopback, where none listens inside', () => {
     const host = [
       '# made by systemd-resolved',
       'nameserver 127.0.0.53',

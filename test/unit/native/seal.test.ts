@@ -2,10 +2,10 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { seal, unseal } from '../../../src/backends/native/overlay/seal.ts'
-import { pathExists } from '../../../src/linux/path-exists.ts'
+import { pathExists } from '../../../src/linux/files/path-exists.ts'
 import { TemporaryDirectory } from '../../support/temporary-directory.ts'
 
-test('what was sealed comes back', async () => {
+test('what was sealed can be put back', async () => {
   using dir = new TemporaryDirectory()
   const [upper, layer] = [join(dir.path, 'upper'), join(dir.path, 'layer')]
   mkdirSync(upper)
@@ -17,7 +17,7 @@ test('what was sealed comes back', async () => {
   await unseal(layer, upper)
 })
 
-test('a layer that cannot be looked at is not taken for one that is not there', async () => {
+test('an unreadable layer does not count as a missing one', async () => {
   const unreadable = `/tmp/${'x'.repeat(300)}`
   await expect(unseal(unreadable, '/tmp')).rejects.toMatchObject({ code: 'ENAMETOOLONG' })
   await expect(pathExists(unreadable)).rejects.toMatchObject({ code: 'ENAMETOOLONG' })

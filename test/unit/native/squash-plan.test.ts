@@ -5,8 +5,8 @@ import type { Layer } from '../../../src/backends/native/cell/cell.ts'
 import { nameOf, squashedLayer } from '../../../src/backends/native/overlay/squash/layer-name.ts'
 import {
   fanIn,
-  planFold,
   planSquash,
+  planSquashAll,
   substitute,
 } from '../../../src/backends/native/overlay/squash/plan.ts'
 import { snapshotId } from '../engine/histories.ts'
@@ -22,12 +22,12 @@ const chain = (count: number): Layer[] => [
   ...base,
 ]
 
-/** What each merged layer was made of, down to the sealed ones. */
+/** What each squashed layer was made of, down to the sealed ones. */
 class Contents {
   readonly #members = new Map<string, readonly Layer[]>()
 
-  add(merges: ReturnType<typeof planSquash>): void {
-    for (const { layer, members } of merges) this.#members.set(layer.path, members)
+  add(squashes: ReturnType<typeof planSquash>): void {
+    for (const { layer, members } of squashes) this.#members.set(layer.path, members)
   }
 
   flat(layers: readonly Layer[]): string[] {
@@ -41,36 +41,36 @@ class Contents {
 describe('a plan to squash', () => {
   test('leaves a short chain alone, and makes one layer of sixteen', () => {
     expect(planSquash(chain(fanIn - 1))).toEqual([])
-    const [merge, ...others] = planSquash(chain(fanIn))
+    const [squash, ...others] = planSquash(chain(fanIn))
     expect(others).toEqual([])
-    expect(merge?.members).toEqual(chain(fanIn).slice(0, fanIn))
-    expect(basename(merge?.layer.path ?? '')).toMatch(/^s00000000016\.16-[0-9a-f]{16}$/)
+    expect(squash?.members).toEqual(chain(fanIn).slice(0, fanIn))
+    expect(basename(squash?.layer.path ?? '')).toMatch(/^s00000000016\.16-[0-9a-f]{16}$/)
   })
 
-  test('keeps every chain short that grows by one and is squashed whenever it is due', () => {
+  test('keeps a chain short that grows one by one and is squashed whenever it is due', () => {
     const contents = new Contents()
     let layers: readonly Layer[] = base
     const copies = new Map<string, number>()
     for (let number = 1; number <= 5000; number += 1) {
       layers = [sealed(number), ...layers]
-      const merges = planSquash(layers)
-      contents.add(merges)
-      for (const { members } of merges) {
+      const squashes = planSquash(layers)
+      contents.add(squashes)
+      for (const { members } of squashes) {
         for (const path of contents.flat(members)) copies.set(path, (copies.get(path) ?? 0) + 1)
       }
-      layers = substitute(layers, merges)
+      layers = substitute(layers, squashes)
       expect(layers.length - base.length).toBeLessThanOrEqual(4 * (fanIn - 1))
     }
     expect(contents.flat(layers)).toEqual(chain(5000).map(({ path }) => path))
     expect(Math.max(...copies.values())).toBe(3)
   })
 
-  test('shows the same files in the same order, whatever is merged when', () => {
+  test('shows the same files in the same order, whatever is squashed when', () => {
     const steps = fc.array(
       fc.oneof(
         { weight: 8, arbitrary: fc.record({ grow: fc.integer({ min: 1, max: 40 }) }) },
         { weight: 2, arbitrary: fc.constant('squash' as const) },
-        { weight: 1, arbitrary: fc.constant('fold' as const) },
+        { weight: 1, arbitrary: fc.constant('squash-all' as const) },
       ),
       { maxLength: 30 },
     )
@@ -87,9 +87,9 @@ describe('a plan to squash', () => {
             }
             continue
           }
-          const merges = step === 'fold' ? planFold(layers) : planSquash(layers)
-          contents.add(merges)
-          layers = substitute(layers, merges)
+          const squashes = step === 'squash-all' ? planSquashAll(layers) : planSquash(layers)
+          contents.add(squashes)
+          layers = substitute(layers, squashes)
           if (step === 'squash') expect(planSquash(layers)).toEqual([])
           else expect(layers.length - base.length).toBeLessThanOrEqual(1)
         }
@@ -98,7 +98,7 @@ describe('a plan to squash', () => {
     )
   })
 
-  test('gives branches of one chain the same merged layers', () => {
+  test('gives branches of one chain the same squashed layers', () => {
     const trunk = chain(20)
     const branch = [sealed(101), sealed(100), ...trunk]
     expect(planSquash(branch)).toEqual(planSquash(trunk))
@@ -109,12 +109,12 @@ describe('a plan to squash', () => {
   })
 
   test('does not touch a list that has only some of the members', () => {
-    const merges = planSquash(chain(fanIn))
+    const squashes = planSquash(chain(fanIn))
     const older = chain(fanIn - 1)
-    expect(substitute(older, merges)).toBe(older)
+    expect(substitute(older, squashes)).toBe(older)
   })
 
-  test('tells merged layers apart by what they are made of, and knows whose they are', () => {
+  test('tells squashed layers apart by what they are made of, and knows whose they are', () => {
     const [one, two] = [squashedLayer([sealed(2), sealed(1)]), squashedLayer([sealed(2)])]
     expect(one.path).not.toBe(two.path)
     expect(nameOf(squashedLayer([sealed(3), one]))).toEqual({ owner: snapshotId(3), count: 3 })

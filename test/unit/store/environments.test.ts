@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { ConflictError, InvalidInputError, NotFoundError } from '../../../src/model/errors.ts'
 import { type EnvironmentId, newEnvironmentId, newSnapshotId } from '../../../src/model/ids.ts'
-import { parseName } from '../../../src/model/names.ts'
 import type { SnapshotRecord } from '../../../src/model/snapshot.ts'
+import { parseName } from '../../../src/model/values/names.ts'
 import { someEnvironment, temporaryStore } from './temporary-store.ts'
 
 const twinA = 'e0000000000a' as EnvironmentId
@@ -68,7 +68,7 @@ test('a shortened id of less than four characters never matches by accident', ()
   expect(remedy).toBe('give at least 4 characters of the id')
 })
 
-test('a mistyped name is answered with what was probably meant', () => {
+test('a mistyped name is answered with a suggestion', () => {
   const { environments } = temporaryStore()
   environments.insert(someEnvironment({ name: parseName('fix-bug') }))
   const { error, remedy } = remedyOf(() => environments.resolve('fix-bgu'))
@@ -90,7 +90,7 @@ test('no reference at all is bad input', () => {
   expect(() => temporaryStore().environments.resolve('')).toThrow(InvalidInputError)
 })
 
-test('a name in use is refused with who has it, on creation and on renaming', () => {
+test('a name in use is refused with its owner, on creation and on renaming', () => {
   const { environments } = temporaryStore()
   const holder = someEnvironment({ name: parseName('taken') })
   const other = someEnvironment()
@@ -108,7 +108,7 @@ test('a name in use is refused with who has it, on creation and on renaming', ()
   expect(environments.update(other.id, { name: parseName('taken') }).name).toBe('taken')
 })
 
-test('a change keeps everything that it does not name', () => {
+test('a change keeps all other fields', () => {
   const { environments } = temporaryStore()
   const record = someEnvironment({ status: 'creating' })
   environments.insert(record)
@@ -119,7 +119,7 @@ test('a change keeps everything that it does not name', () => {
   expect(() => environments.update(newEnvironmentId(), {})).toThrow(NotFoundError)
 })
 
-test('listings are in order of age and can be narrowed', () => {
+test('listings are sorted by age and can be filtered', () => {
   const { environments } = temporaryStore()
   const old = someEnvironment({ createdAt: 1, status: 'dead', labels: { run: '1', side: 'a' } })
   const young = someEnvironment({ createdAt: 2, labels: { run: '1' } })
@@ -130,7 +130,7 @@ test('listings are in order of age and can be narrowed', () => {
   expect(environments.list({ labels: { run: '1', side: 'a' } })).toEqual([old])
 })
 
-test('removing twice is no error', () => {
+test('removing twice is not an error', () => {
   const { environments } = temporaryStore()
   const record = someEnvironment()
   environments.insert(record)
@@ -147,8 +147,10 @@ function someSnapshot(changes: Partial<SnapshotRecord> = {}): SnapshotRecord {
     parent: null,
     backend: 'native',
     status: 'ready',
+    proof: 'proven',
     durable: false,
     captured: ['filesystem'],
+    original: 'kept',
     message: '',
     labels: {},
     metadata: null,
@@ -168,7 +170,7 @@ function someSnapshot(changes: Partial<SnapshotRecord> = {}): SnapshotRecord {
   }
 }
 
-test('a snapshot that anything builds on cannot be removed', () => {
+test('a snapshot that something builds on cannot be removed', () => {
   const { environments, snapshots } = temporaryStore()
   const root = someSnapshot({ name: parseName('ready') })
   const child = someSnapshot({ parent: root.id, createdAt: 2 })

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { ConflictError, NotFoundError } from '../../../src/model/errors.ts'
-import { newEnvironmentId } from '../../../src/model/ids.ts'
+import { newEnvironmentId, newSnapshotId } from '../../../src/model/ids.ts'
 import { firstLine, kill, soon, start, temporaryHome, temporaryStore } from './temporary-store.ts'
 
 test('an operation is on record before, during and after', () => {
   const { journal } = temporaryStore()
   const environmentId = newEnvironmentId()
-  const begun = journal.begin('create', environmentId, { source: 'host' })
+  const begun = journal.begin('create', environmentId, { from: newSnapshotId() })
   expect(journal.open()).toEqual([begun])
   expect(journal.open(environmentId)).toEqual([begun])
   expect(journal.open(newEnvironmentId())).toEqual([])
@@ -16,18 +16,19 @@ test('an operation is on record before, during and after', () => {
   expect(done.endedAt).toBeGreaterThanOrEqual(begun.startedAt)
 })
 
-test('the history of an environment has what each operation told at its end', () => {
+test('the history of an environment has the report of each operation', () => {
   const { journal } = temporaryStore()
   const environmentId = newEnvironmentId()
   const first = journal.begin('create', environmentId)
   journal.finish(first)
   journal.begin('create', newEnvironmentId())
-  const second = journal.begin('snapshot', environmentId, { snapshot: 'x' })
+  const snapshot = newSnapshotId()
+  const second = journal.begin('snapshot', environmentId, { snapshot })
   expect(journal.open().map(({ id }) => id)).toContain(second.id)
   journal.finish(second, { totalMs: 12.5 })
   expect(journal.list(environmentId)).toMatchObject([
     { kind: 'create', state: 'done', payload: {} },
-    { kind: 'snapshot', state: 'done', payload: { snapshot: 'x', totalMs: 12.5 } },
+    { kind: 'snapshot', state: 'done', payload: { snapshot, totalMs: 12.5 } },
   ])
   expect(journal.open()).toHaveLength(1)
 })
@@ -57,10 +58,10 @@ test('the operation of a running process is not abandoned, that of a killed one 
   const [id] = JSON.parse(await firstLine(child))
   expect(journal.abandoned()).toEqual([])
   await kill(child)
-  expect(journal.abandoned()).toMatchObject([{ id, kind: 'theirs', payload: { first: 1 } }])
+  expect(journal.abandoned()).toMatchObject([{ id, kind: 'theirs', payload: { bytes: 1 } }])
 })
 
-test('an abandoned operation is recovered once, by one of those who try', async () => {
+test('an abandoned operation is recovered only once, by one of those who try', async () => {
   const home = temporaryHome()
   const victim = start('begin', home, 'create', '200')
   const ids: string[] = JSON.parse(await firstLine(victim))

@@ -17,7 +17,7 @@ test('two operations of one process never hold the same lease', async () => {
   const first = await leases.acquire('env:x', 'first')
   expect(leases.tryAcquire('env:x', 'second')).toBeUndefined()
   expect(leases.tryAcquire('env:y', 'another resource')).toBeDefined()
-  first.release()
+  first.giveUp()
   expect(leases.tryAcquire('env:x', 'second')).toBeDefined()
 })
 
@@ -25,21 +25,21 @@ test('a waiting operation gets the lease soon after it is free', async () => {
   const { leases } = temporaryStore()
   const first = await leases.acquire('volume', 'first')
   const second = leases.acquire('volume', 'second')
-  setTimeout(() => first.release(), 100)
+  setTimeout(() => first.giveUp(), 100)
   const before = performance.now()
   await using _lease = await second
   expect(performance.now() - before).toBeLessThan(5000)
   expect(leases.holder('volume')?.what).toBe('second')
 })
 
-test('a lease ends with its scope, and releasing it again harms nobody', async () => {
+test('a lease ends with its scope, and ending it again is harmless', async () => {
   const { leases } = temporaryStore()
   const first = await leases.acquire('net', 'first')
   {
     using _same = first
   }
   await using _second = await leases.acquire('net', 'second')
-  first.release()
+  first.giveUp()
   expect(leases.holder('net')?.what).toBe('second')
 })
 
@@ -53,7 +53,7 @@ test('closing a store gives up its leases', async () => {
   expect(two.leases.tryAcquire('net', 'two')).toBeDefined()
 })
 
-test('who gives up waiting learns who holds it, why and since when', async () => {
+test('giving up waiting reports who holds the lease, why and since when', async () => {
   const home = temporaryHome()
   const child = start('hold', home, 'env:x')
   await firstLine(child)
@@ -65,7 +65,7 @@ test('who gives up waiting learns who holds it, why and since when', async () =>
   )
 })
 
-test('waiting ends at once when the caller aborts, with its own reason', async () => {
+test("waiting ends immediately when the caller aborts, with the caller's reason", async () => {
   const { leases } = temporaryStore()
   await using _held = await leases.acquire('env:x', 'first')
   const abort = new AbortController()
@@ -123,7 +123,7 @@ test('killing processes at random while they take turns blocks nobody', async ()
   await using _lease = await leases.acquire('counter', 'the survivor', { timeoutMs: 2000 })
 })
 
-test('who seizes a lease has it, and its holder finds out before it commits', async () => {
+test('whoever seizes a lease has it, and its old holder finds out before it commits', async () => {
   const { leases } = temporaryStore()
   const stuck = await leases.acquire('env:x', 'snapshot')
   stuck.requireHeld()
@@ -131,17 +131,17 @@ test('who seizes a lease has it, and its holder finds out before it commits', as
   expect(taken.loser).toMatchObject({ what: 'snapshot' })
   expect(stuck.isHeld()).toBe(false)
   expect(() => stuck.requireHeld()).toThrow(ConflictError)
-  // What it gives up is not its own any more.
-  stuck.release()
+  // It no longer owns what it gives up.
+  stuck.giveUp()
   expect(taken.isHeld()).toBe(true)
-  taken.release()
+  taken.giveUp()
   expect(taken.isHeld()).toBe(false)
 })
 
-test('who seizes a lease waits first for its holder to be done', async () => {
+test('seizing a lease first waits for its holder to finish', async () => {
   const { leases } = temporaryStore()
   const busy = await leases.acquire('env:x', 'snapshot')
   const taking = leases.seize('env:x', 'remove')
-  setTimeout(() => busy.release(), 50)
+  setTimeout(() => busy.giveUp(), 50)
   expect((await taking).loser).toBe(null)
 })

@@ -8,8 +8,9 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { requireTrustedTool } from '../../../src/backends/native/prerequisites.ts'
 import { PrerequisiteError } from '../../../src/model/errors.ts'
-import { openHome, requireTrustedTool } from '../../../src/store/open-home.ts'
+import { openHome } from '../../../src/store/open-home.ts'
 import { TemporaryDirectory } from '../../support/temporary-directory.ts'
 
 let directory: TemporaryDirectory
@@ -32,7 +33,7 @@ test('a home is made, private, with the directories above it', () => {
   expect(openHome(directory.file('a/b/home'))).toBe(directory.file('a/b/home'))
 })
 
-test('every name of a home leads to the same one', () => {
+test('every path of a home leads to the same one', () => {
   mkdirSync(directory.file('real/home'), { recursive: true })
   symlinkSync('real', directory.file('relative'))
   symlinkSync(directory.file('real/home'), directory.file('absolute'))
@@ -60,9 +61,9 @@ const refused: Record<string, () => string> = {
     symlinkSync('link', directory.file('link'))
     return directory.file('link')
   },
-  'a place of the kernel': () => '/proc/forkpoint',
-  'another place of the kernel': () => '/sys/forkpoint/home',
-  'a place of the kernel behind a link': () => {
+  'a kernel file system': () => '/proc/forkpoint',
+  'another kernel file system': () => '/sys/forkpoint/home',
+  'a kernel file system behind a link': () => {
     symlinkSync('/proc/self', directory.file('link'))
     return directory.file('link/home')
   },
@@ -80,14 +81,14 @@ const refused: Record<string, () => string> = {
   },
 }
 
-test.each(Object.entries(refused))('%s is no home', (_, prepare) => {
+test.each(Object.entries(refused))('%s is not a home', (_, prepare) => {
   const path = prepare()
   const error = failure(() => openHome(path))
   expect(error).toBeInstanceOf(PrerequisiteError)
   expect((error as Error).message).toContain(path)
 })
 
-test('who called through sudo is as good as root', () => {
+test('the caller of sudo is trusted like root', () => {
   const path = `${made('theirs', 0o755, 1234)}/home`
   process.env.SUDO_UID = '1234'
   expect(openHome(path)).toBe(path)
@@ -98,7 +99,7 @@ test('a sticky directory may be above a home', () => {
   expect(openHome(path)).toBe(path)
 })
 
-test('programs that others could exchange are not run', () => {
+test('programs that others could replace are not run', () => {
   const tools = made('tools', 0o755)
   writeFileSync(directory.file('tools/criu'), '', { mode: 0o755 })
   requireTrustedTool('runtime', tools)

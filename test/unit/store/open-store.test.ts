@@ -14,7 +14,7 @@ import {
   temporaryStore,
 } from './temporary-store.ts'
 
-test('a store opens where there was nothing, and remembers after it is closed', () => {
+test('a store opens in an empty place, and keeps its data after it is closed', () => {
   const home = join(temporaryHome(), 'a/new/home')
   const record = someEnvironment()
   {
@@ -24,7 +24,7 @@ test('a store opens where there was nothing, and remembers after it is closed', 
   expect(temporaryStore(home).environments.list()).toEqual([record])
 })
 
-test('nobody but the owner can read the store, not even its side files', () => {
+test('only the owner can read the store, including its side files', () => {
   const store = temporaryStore()
   store.environments.insert(someEnvironment())
   for (const suffix of ['', '-wal', '-shm']) {
@@ -32,7 +32,7 @@ test('nobody but the owner can read the store, not even its side files', () => {
   }
 })
 
-test('opening a store that exists takes no time to notice', () => {
+test('opening an existing store takes hardly any time', () => {
   const home = temporaryHome()
   openStore(home).close()
   const times = Array.from({ length: 20 }, () => {
@@ -40,7 +40,7 @@ test('opening a store that exists takes no time to notice', () => {
     using _store = openStore(home)
     return performance.now() - before
   })
-  // The best: a busy machine may delay the others.
+  // The fastest one counts: a busy machine may delay the others.
   expect(Math.min(...times)).toBeLessThan(5)
 })
 
@@ -61,7 +61,7 @@ test('processes that change the same environment never undo each other', async (
   expect(await Promise.all(children.map(exitCode))).toEqual([0, 0, 0])
 })
 
-test('a store of a newer forkpoint is refused, untouched, with what to do', () => {
+test('a store of a newer Forkpoint is refused, untouched, with a remedy', () => {
   const home = temporaryHome()
   openStore(home).close()
   const setVersion = (version: number) => {
@@ -81,20 +81,20 @@ test('a store of a newer forkpoint is refused, untouched, with what to do', () =
   openStore(home).close()
 })
 
-test('a file that is no database is refused and kept', () => {
+test('a file that is not a database is refused and kept', () => {
   const home = temporaryHome()
   writeFileSync(databaseOf(home), 'this is not a database, but somebody may need it'.repeat(50))
   expect(() => openStore(home)).toThrow(BackendError)
   expect(statSync(databaseOf(home)).size).toBeGreaterThan(1000)
 })
 
-test('a home that cannot be made is refused with what to do', () => {
+test('a home that cannot be made is refused with a remedy', () => {
   const home = temporaryHome()
   writeFileSync(join(home, 'file'), '')
   expect(() => openStore(join(home, 'file/below'))).toThrow(PrerequisiteError)
 })
 
-test('changes made together are kept together or not at all', () => {
+test('changes made together are kept all or not at all', () => {
   const store = temporaryStore()
   const record = someEnvironment()
   expect(() =>

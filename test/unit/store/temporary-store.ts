@@ -37,7 +37,7 @@ export function start(verb: string, home: string, ...args: string[]): ChildProce
   return child
 }
 
-/** A moment that processes started now will all live to see; they take turns on two cores. */
+/** A moment by which all processes started now will be ready; they share two cores. */
 export function soon(): string {
   return String(Date.now() + 1500)
 }
@@ -45,7 +45,7 @@ export function soon(): string {
 export async function firstLine(child: ChildProcess): Promise<string> {
   if (child.stdout === null) throw new Error('the child has no stdout')
   for await (const line of createInterface(child.stdout)) return line
-  throw new Error('the child said nothing')
+  throw new Error('the child printed nothing')
 }
 
 export async function exitCode(child: ChildProcess): Promise<number | null> {

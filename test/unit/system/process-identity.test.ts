@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { identify, isAlive, parseStat, selfIdentity } from '../../../src/linux/process-identity.ts'
 
-test('a running process is alive, and a later one with its pid is another', () => {
+test('a running process is alive, and a later one with the same pid is different', () => {
   const self = selfIdentity()
   expect(isAlive(self)).toBe(true)
   expect(isAlive({ ...self, startTicks: self.startTicks - 1 })).toBe(false)

@@ -2,12 +2,12 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Layer } from '../../../src/backends/native/cell/cell.ts'
 import {
-  planFold,
   planSquash,
+  planSquashAll,
   substitute,
 } from '../../../src/backends/native/overlay/squash/plan.ts'
-import { alignLayers } from '../../../src/backends/native/overlay/view/align.ts'
-import { splitLayers } from '../../../src/backends/native/overlay/view/candidates.ts'
+import { alignLayers } from '../../../src/backends/native/overlay/view/changes/align.ts'
+import { splitLayers } from '../../../src/backends/native/overlay/view/changes/candidates.ts'
 import { snapshotId } from '../engine/histories.ts'
 
 const base: Layer = { path: '/', ids: 'host' }
@@ -19,25 +19,25 @@ function stack(trunk: number, branch: readonly number[]): Layer[] {
   return [...numbers.map(sealed).reverse(), base]
 }
 
-describe('two stacks of which some layers were merged', () => {
-  test('have in common what they had before', () => {
+describe('two stacks with some layers squashed', () => {
+  test('have the same common layers as before', () => {
     const side = fc.record({
       trunk: fc.integer({ min: 0, max: 300 }),
       branch: fc.integer({ min: 0, max: 20 }),
-      merged: fc.constantFrom('not' as const, 'squashed' as const, 'folded' as const),
+      squashed: fc.constantFrom('not' as const, 'some' as const, 'all' as const),
     })
     fc.assert(
       fc.property(side, side, (one, other) => {
         const members = new Map<string, readonly Layer[]>()
-        const make = ({ trunk, branch, merged }: typeof one, from: number) => {
+        const make = ({ trunk, branch, squashed }: typeof one, from: number) => {
           const raw = stack(
             trunk,
             Array.from({ length: branch }, (_, index) => from + index),
           )
-          const plan = { not: () => [], squashed: planSquash, folded: planFold }[merged]
-          const merges = plan(raw)
-          for (const merge of merges) members.set(merge.layer.path, merge.members)
-          return { raw, layers: substitute(raw, merges) }
+          const plan = { not: () => [], some: planSquash, all: planSquashAll }[squashed]
+          const squashes = plan(raw)
+          for (const squash of squashes) members.set(squash.layer.path, squash.members)
+          return { raw, layers: substitute(raw, squashes) }
         }
         const [a, b] = [make(one, 1000), make(other, 2000)]
         const membersOf = (layer: Layer) => members.get(layer.path) ?? null

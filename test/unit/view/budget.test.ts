@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { Budget } from '../../../src/backends/native/overlay/view/budget.ts'
 import { renderChanges } from '../../../src/cli/render/changes.ts'
-import { plain } from '../../../src/cli/render/style.ts'
-import type { FileChange } from '../../../src/model/file-change.ts'
+import { plain } from '../../../src/cli/render/layout/style.ts'
+import type { FileChange } from '../../../src/model/files/file-change.ts'
 
-test('what is kept of a comparison is bounded in entries and in bytes', () => {
+test('what a comparison keeps is bounded in entries and in bytes', () => {
   const entries = new Budget('comparing files')
   expect(() => {
     for (let at = 0; at <= 1_000_000; at += 1) entries.spend('/x')

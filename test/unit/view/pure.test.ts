@@ -5,19 +5,16 @@ import {
   restrict,
   splitLayers,
   uncoveredPaths,
-} from '../../../src/backends/native/overlay/view/candidates.ts'
-import { classify } from '../../../src/backends/native/overlay/view/classify.ts'
+} from '../../../src/backends/native/overlay/view/changes/candidates.ts'
+import { classify } from '../../../src/backends/native/overlay/view/changes/classify.ts'
+import { findRenames } from '../../../src/backends/native/overlay/view/changes/renames.ts'
 import { parseBlocks } from '../../../src/backends/native/overlay/view/contents.ts'
 import { coverOf } from '../../../src/backends/native/overlay/view/cover.ts'
 import { patchName } from '../../../src/backends/native/overlay/view/patch-name.ts'
-import {
-  isBelow,
-  outermost,
-  parseInsidePath,
-} from '../../../src/backends/native/overlay/view/paths.ts'
+import { parseInsidePath } from '../../../src/backends/native/overlay/view/paths.ts'
 import { parseRecords, toFileEntry } from '../../../src/backends/native/overlay/view/records.ts'
-import { findRenames } from '../../../src/backends/native/overlay/view/renames.ts'
-import type { FileChange, FileEntry } from '../../../src/model/file-change.ts'
+import { isBelow, outermost } from '../../../src/linux/mask/outermost.ts'
+import type { ChangedFile, FileChange } from '../../../src/model/files/file-change.ts'
 
 async function* inPieces(bytes: Buffer, sizes: readonly number[]): AsyncGenerator<Buffer> {
   let at = 0
@@ -35,7 +32,7 @@ async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
 }
 
 const sizes = fc.array(fc.integer({ min: 0, max: 20 }))
-/** Any bytes that a name can have. */
+/** Any bytes that may occur in a name. */
 const name = fc
   .uint8Array({ min: 1, minLength: 1, maxLength: 12 })
   .filter((bytes) => !bytes.includes(0x2f))
@@ -43,7 +40,7 @@ const path = fc
   .array(fc.constantFrom('a', 'b', 'ab'), { minLength: 1, maxLength: 4 })
   .map((parts) => `/${parts.join('/')}`)
 
-const file: FileEntry = { type: 'file', mode: 0o644, uid: 0, gid: 0, sizeBytes: 3, mtimeMs: 0 }
+const file: ChangedFile = { type: 'file', mode: 0o644, uid: 0, gid: 0, sizeBytes: 3, mtimeMs: 0 }
 
 describe('records', () => {
   test('are the same however the pipe cuts them, with names of any bytes', async () => {
@@ -62,7 +59,7 @@ describe('records', () => {
     )
   })
 
-  test('say nothing for a path that is not there', async () => {
+  test('are empty for a path that does not exist', async () => {
     expect(await all(parseRecords(inPieces(Buffer.from('-1 -\0\0x\0'), [])))).toEqual([null])
   })
 
@@ -70,7 +67,7 @@ describe('records', () => {
     await expect(all(parseRecords(inPieces(Buffer.from('1 f 644'), [])))).rejects.toThrow('record')
   })
 
-  test('show ids as inside, those without meaning as nobody', async () => {
+  test('show ids as seen inside, and unmapped ones as nobody', async () => {
     const bytes = Buffer.from('0 f 644 1000005 3 7 8 0 0 0 9 1 0\0\0x\0')
     const [entry] = await all(parseRecords(inPieces(bytes, [])))
     const layer = { path: '/l', ids: 'cell' } as const
@@ -97,7 +94,7 @@ test('blocks are the same however the pipe cuts them', async () => {
 })
 
 describe('paths', () => {
-  test('outermost ones cover all and none covers another', () => {
+  test('outermost ones cover everything, and none covers another', () => {
     fc.assert(
       fc.property(fc.array(path), (paths) => {
         const kept = outermost(paths)
@@ -107,7 +104,7 @@ describe('paths', () => {
     )
   })
 
-  test('are covered by the one of several that they are, or lie below', () => {
+  test('are covered by one that is equal or above them', () => {
     fc.assert(
       fc.property(fc.array(path), path, (paths, probe) => {
         const cover = coverOf(paths)(probe)
@@ -119,7 +116,7 @@ describe('paths', () => {
     expect(coverOf(['/'])('/a')).toBe('/')
   })
 
-  test('inside are absolute and without ..', () => {
+  test('inside are absolute and do not contain ..', () => {
     expect(parseInsidePath('//a/./b/')).toBe('/a/b')
     for (const bad of ['a', '/a/../b', '', '/a\0']) expect(() => parseInsidePath(bad)).toThrow()
   })
@@ -146,7 +143,7 @@ describe('paths', () => {
     )
   })
 
-  test('are quoted in patches so that every byte comes back', () => {
+  test('are quoted in patches so that every byte survives', () => {
     expect(patchName('a', '/plain ä')).toBe('a/plain ä')
     expect(patchName('b', '/t\t"\\\udcff')).toBe('"b/t\\t\\"\\\\\\377"')
     // An escape sequence of one character, and one that makes text run backwards.
@@ -155,7 +152,7 @@ describe('paths', () => {
   })
 })
 
-test('layers under both sides are left alone', () => {
+test('layers under both sides are not compared', () => {
   const layer = fc.constantFrom('x', 'y', 'z').map((at) => ({ path: at, ids: 'cell' as const }))
   fc.assert(
     fc.property(fc.array(layer), fc.array(layer), fc.array(layer), (a, b, common) => {
@@ -167,7 +164,7 @@ test('layers under both sides are left alone', () => {
   )
 })
 
-test('a change has one kind, the weightiest', () => {
+test('a change has one kind, the most important', () => {
   expect(classify(null, file, 'different')).toBe('added')
   expect(classify(file, null, 'different')).toBe('deleted')
   expect(classify(file, { ...file, mode: 0o600, uid: 1 }, 'different')).toBe('modified')

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { closeSync, constants, fchownSync, openSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { makePagesDirectory } from '../../../criu/memory/pages-files.ts'
-import { chmod, chown, lstat, mkdir, rename, rm } from '../../../linux/quick-fs.ts'
+import { chmod, chown, lstat, mkdir, rename, rm } from '../../../linux/files/quick-fs.ts'
 import type { Identity } from '../../backend.ts'
 import type { EnvironmentPlaces } from '../places.ts'
 
@@ -18,27 +18,31 @@ export async function attributesOf(dir: string): Promise<Attributes> {
   return { mode: mode & 0o7777, uid, gid }
 }
 
+const plain = (rootId: number): Attributes => ({ mode: 0o755, uid: rootId, gid: rootId })
+
+/** Only `run` belongs to root inside; the directories around it are ours. */
+export async function makeDirectories(place: EnvironmentPlaces, rootId: number): Promise<void> {
+  await mkdir(place.stage, { recursive: true })
+  await makePagesDirectory(place.pages)
+  // The first process of the cell passes through it after becoming root inside.
+  await chmod(place.dir, 0o711)
+  await makeDirectory(place.run, plain(rootId))
+}
+
 /**
- * What the sandbox owns (upper, work, run) belongs to its root; what is ours around it does not. The
- * upper is what `/` inside has its mode and owner from, whatever the layers below it say; `root` is
- * what they were before, if there was a before.
+ * The directories that an environment without a subvolume writes to. `/` inside takes its mode and owner
+ * from the upper, whatever the layers below have. `root` is what an earlier life had.
  */
-export async function makeDirectories(
+export async function makeUpper(
   place: EnvironmentPlaces,
   rootId: number,
   root?: Attributes,
 ): Promise<void> {
-  const plain = { mode: 0o755, uid: rootId, gid: rootId }
-  await mkdir(place.stage, { recursive: true })
-  await makePagesDirectory(place.pages)
-  // The cell's first process passes through it when it is already the sandbox's root.
-  await chmod(place.dir, 0o711)
-  await makeDirectory(place.upper, root ?? plain)
-  await makeDirectory(place.work, plain)
-  await makeDirectory(place.run, plain)
+  await makeDirectory(place.upper, root ?? plain(rootId))
+  await makeDirectory(place.work, plain(rootId))
 }
 
-/** The mode after the owner: a change of owner takes some bits away. */
+/** Sets the mode after the owner, because a change of owner clears some bits. */
 async function makeDirectory(dir: string, { mode, uid, gid }: Attributes): Promise<void> {
   await mkdir(dir, { recursive: true })
   await chown(dir, uid, gid)
@@ -46,8 +50,8 @@ async function makeDirectory(dir: string, { mode, uid, gid }: Attributes): Promi
 }
 
 /**
- * Written beside its place and renamed over it: the directory is writable inside, and a link that
- * was planted there must be replaced, never followed.
+ * Writes a draft next to the file and renames it: the directory is writable inside, and a link planted
+ * there must be replaced, never followed.
  */
 export async function writeIdentity(
   place: EnvironmentPlaces,

@@ -1,82 +1,101 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { ifThere } from '../../../linux/if-there.ts'
-import { BackendError } from '../../../model/errors.ts'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
+import { NotStillError } from '../../../criu/not-still.ts'
+import { commandOf, inWords } from '../../../linux/command-line.ts'
+import { ifExists } from '../../../linux/files/if-exists.ts'
+import { readOfProcess } from '../../../linux/process-files.ts'
+import { processesIn } from '../../../linux/processes-in.ts'
+import { patience } from '../../../model/values/patience.ts'
+import type { Cgroups } from './cgroup.ts'
 
 type State = 'frozen' | 'thawed'
 
-/** How one cgroup is frozen. Kernel files need no thread pool. */
+/** How to freeze one cgroup. Kernel files are fast enough to access synchronously. */
 interface Freezer {
-  /** what is wanted of it, to read and to write */
+  /** file of the requested state */
   readonly control: string
   readonly words: Readonly<Record<State, string>>
-  /** what it has reached, in the same words */
+  /** the actual state, in the same words */
   reached(): string | undefined
 }
 
-/** By v2, or v1 where there is no v2; the first group of an environment is the one that freezes. */
-function freezerOf([dir = '']: readonly string[]): Freezer {
+/** Uses v2, or v1 if there is no v2. */
+function freezerOf([dir]: Cgroups): Freezer {
   const v2 = join(dir, 'cgroup.freeze')
   if (existsSync(v2)) {
     const events = join(dir, 'cgroup.events')
     return {
-      ...{ control: v2, words: { frozen: '1', thawed: '0' } },
+      control: v2,
+      words: { frozen: '1', thawed: '0' },
       reached: () => /^frozen (\d)/m.exec(readFileSync(events, 'utf8'))?.[1],
     }
   }
   const v1 = join(dir, 'freezer.state')
   return {
-    ...{ control: v1, words: { frozen: 'FROZEN', thawed: 'THAWED' } },
+    control: v1,
+    words: { frozen: 'FROZEN', thawed: 'THAWED' },
     reached: () => readFileSync(v1, 'utf8').trim(),
   }
 }
 
-export async function freeze(dirs: readonly string[]): Promise<void> {
-  const freezer = freezerOf(dirs)
-  try {
-    await reach(freezer, 'frozen')
-  } catch (error) {
-    // All of it runs, or none: whoever fails to freeze it has nothing to thaw.
-    ifThere(() => writeFileSync(freezer.control, freezer.words.thawed))
-    throw error
-  }
+/** Fails with a `NotStillError` if they are not all frozen after this time. Some are: the caller thaws them. */
+export async function freeze(dirs: Cgroups, withinMs: number): Promise<void> {
+  await reach(freezerOf(dirs), 'frozen', withinMs)
 }
 
-export async function thaw(dirs: readonly string[]): Promise<void> {
-  await reach(freezerOf(dirs), 'thawed')
+export async function thaw(dirs: Cgroups): Promise<void> {
+  await reach(freezerOf(dirs), 'thawed', patience(longestSeconds))
 }
 
-const longestMs = 10_000
+const longestSeconds = 10
+const shortMs = 2
 
-async function reach({ control, words, reached }: Freezer, state: State): Promise<void> {
-  const deadline = Date.now() + longestMs
+async function reach(
+  { control, words, reached }: Freezer,
+  state: State,
+  withinMs: number,
+): Promise<void> {
+  const began = performance.now()
   writeFileSync(control, words[state])
   while (reached() !== words[state]) {
-    if (Date.now() > deadline) throw stuck(control, state)
-    await sleep(1)
+    const since = performance.now() - began
+    if (since > withinMs) throw stuck(dirname(control), state)
+    // Most cells take a tenth of a millisecond, and a timer takes a whole one.
+    await (since < shortMs ? nextTurn() : sleep(1))
   }
 }
 
-function stuck(control: string, state: State): BackendError {
-  return new BackendError(`the processes of ${dirname(control)} are not all ${state} after 10 s`, {
-    remedy: 'a process may be stuck in the kernel (state D); see `ps` on the host',
-  })
+function stuck(cgroup: string, state: State): NotStillError {
+  const pid = processesIn(cgroup).find(waitsForKernel)
+  const which = pid === undefined ? null : commandOf(pid)
+  return new NotStillError(
+    `${inWords(which)} cannot be ${state}: it waits for the kernel, usually for a disk or a network file system`,
+    {
+      remedy: `try again when it is done; \`grep State /proc/${pid ?? 'PID'}/status\` on the host shows D until then`,
+      detail: { object: 'a wait that nothing interrupts', process: which, cgroup },
+    },
+  )
 }
 
-export function isFrozen(dirs: readonly string[]): boolean {
+/** State D, in which a process cannot be stopped. */
+function waitsForKernel(pid: number): boolean {
+  return /^State:\tD/m.test(readOfProcess(pid, 'status') ?? '')
+}
+
+export function isFrozen(dirs: Cgroups): boolean {
   const { control, words } = freezerOf(dirs)
-  const wanted = ifThere(() => readFileSync(control, 'utf8').trim())
+  const wanted = ifExists(() => readFileSync(control, 'utf8').trim())
   return wanted !== null && wanted !== words.thawed
 }
 
 /**
- * Lets processes run that wait frozen; false if they do not. Without waiting: their agent's answer
- * tells that they run.
+ * Thaws a cell that waits frozen; false if it is not frozen. Does not wait, because an answer of the agent
+ * will show that the cell runs.
  */
-export function wakeFrozen(dirs: readonly string[]): boolean {
+export function wakeFrozen(dirs: Cgroups): boolean {
   const { control, words } = freezerOf(dirs)
-  if (ifThere(() => readFileSync(control, 'utf8').trim()) !== words.frozen) return false
+  if (ifExists(() => readFileSync(control, 'utf8').trim()) !== words.frozen) return false
   writeFileSync(control, words.thawed)
   return true
 }

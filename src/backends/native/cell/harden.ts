@@ -1,42 +1,48 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ifThere } from '../../../linux/if-there.ts'
+import { ifExists } from '../../../linux/files/if-exists.ts'
 import { processesIn } from '../../../linux/processes-in.ts'
-import { runCell } from '../../../linux/run-cell.ts'
 import type { Native } from '../native.ts'
 import { ensureNat } from '../network/nat.ts'
 import { cgroupDirs } from './cgroup.ts'
 import { limitRunning } from './devices.ts'
 
 /**
- * Puts the walls of this version around environments that run since before it. Every command does so,
- * hence it is some looks where there is nothing to do.
+ * Isolates environments that an earlier version started as well as this version does. Every command calls
+ * this, so it must be cheap if there is nothing to do.
  */
 export async function harden(native: Native): Promise<void> {
   const { layout, places } = native
-  const older = await limitRunning(layout, places.key)
+  const older = await limitRunning(native)
   for (const name of older) {
-    const [first = ''] = cgroupDirs(layout, places.key, name)
-    await maskCell(processesIn(first))
+    const [first] = cgroupDirs(layout, places.key, name)
+    await maskCell(native, processesIn(first))
   }
   await renewRules(native)
 }
 
-/** Any process of a cell will do: none has mounts of its own. One that ends meanwhile sees nothing more. */
-async function maskCell([pid]: readonly number[]): Promise<void> {
+/** Any process of a cell will do, because all share its mounts. */
+async function maskCell({ tools, log }: Native, [pid]: readonly number[]): Promise<void> {
   if (pid === undefined) return
-  await runCell('hiding kernel interfaces', ['mask', String(pid)]).catch(() => {})
+  try {
+    await tools.runCell('hiding kernel interfaces', ['mask', String(pid)])
+  } catch (err) {
+    log.warn(
+      { err, pid },
+      'kernel interfaces stay visible in an environment from an earlier version',
+    )
+  }
 }
 
-/** To be counted up with a change of the rules in nat.ts. */
+/** Increase this whenever the rules in nat.ts change. */
 const rulesVersion = 1
 
-/** The rules are looked at once after each start of the machine: that takes a process. */
-async function renewRules({ exclusively, nat, places, settings }: Native): Promise<void> {
+/** Checks the rules once after each boot, because that has to start a process. */
+async function renewRules({ exclusively, nat, places, settings, tools }: Native): Promise<void> {
   if (!readdirSync('/sys/class/net').some((name) => name.startsWith(nat.prefix))) return
   const marker = join(places.data, 'nat-rules')
   const current = `${rulesVersion} ${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8')}`
-  if (ifThere(() => readFileSync(marker, 'utf8')) === current) return
-  await exclusively('net', 'renewing rules', () => ensureNat(nat, settings.net.pool))
+  if (ifExists(() => readFileSync(marker, 'utf8')) === current) return
+  await exclusively('net', 'renewing rules', () => ensureNat(tools, nat, settings.net.pool))
   writeFileSync(marker, current)
 }

@@ -1,9 +1,11 @@
 import { restore } from '../../../criu/criu.ts'
+import { openImages } from '../../../criu/images/dump-images.ts'
 import { lostLocksOf } from '../../../criu/images/lost-locks.ts'
-import { retakeLocks } from '../../../criu/lost-locks.ts'
 import { linkAllPages } from '../../../criu/memory/pages-files.ts'
+import { retakeLocks } from '../../../criu/retake-locks.ts'
 import { killPoint } from '../../../linux/kill-points.ts'
 import { identify, isAlive } from '../../../linux/process-identity.ts'
+import type { Tools } from '../../../linux/tools.ts'
 import type { EnvironmentRecord, Limits } from '../../../model/environment.ts'
 import { BackendError } from '../../../model/errors.ts'
 import type { Identity } from '../../backend.ts'
@@ -12,39 +14,62 @@ import { agentListening, type NativeInstance } from '../instance.ts'
 import type { Native } from '../native.ts'
 import { linksOfOthers, writeGivenLink } from '../network/given-links.ts'
 import { allow, ensureNat, freeLink, interfaceName, removeInterface } from '../network/nat.ts'
+import { limitTraffic } from '../network/traffic-limits.ts'
 import { ensureDevices } from '../overlay/layers.ts'
+import { requireDiskLimits } from '../overlay/subvolumes/disk-limits.ts'
 import { cgroupName, type EnvironmentPlaces } from '../places.ts'
-import { type CellNet, type CellSpec, cellArguments, createCell, type Layer } from './cell.ts'
-import { makeCgroups, setLimits } from './cgroup.ts'
-import { type Attributes, makeDirectories, writeIdentity } from './environment-directory.ts'
+import { explainedIfOutOfMemory } from '../stats/out-of-memory.ts'
+import {
+  type CellAddresses,
+  type CellNet,
+  type CellSpec,
+  cellArguments,
+  createCell,
+  type Layer,
+} from './cell.ts'
+import { hasIoLimits, makeCgroups, setLimits } from './cgroup.ts'
+import {
+  type Attributes,
+  makeDirectories,
+  makeUpper,
+  writeIdentity,
+} from './environment-directory.ts'
 import { takeIds } from './id-ranges.ts'
+import { limitIo } from './io-limits.ts'
 import { takeSlot } from './slots.ts'
 
 export interface Launch extends Pick<EnvironmentRecord, 'id' | 'limits' | 'net'> {
   readonly identity: Identity
   /** topmost first */
   readonly layers: readonly Layer[]
-  /** CRIU's images to continue from; null: a fresh agent */
+  /** the subvolume that its own one begins as a copy of, or null for an empty one; null: it has none */
+  readonly files: { readonly from: string | null } | null
+  /** CRIU's images to continue from; null for a new agent */
   readonly images: string | null
-  /** directory of what those images map, which the environment then has as well; null: nothing */
+  /** directory of the pages that those images map, which the environment then holds too */
   readonly pages: string | null
-  /** mode and owner of `/` inside; absent: those that every new environment has */
+  /** mode and owner of `/` inside; absent: those of a new environment */
   readonly root?: Attributes | undefined
-  /** the life of the same environment that this one takes over from: it keeps its address */
+  /** the life of the same environment that this one takes over from, and whose address it keeps */
   readonly replaces: NativeInstance | null
-  /** which life it is; absent: the next one */
+  /** no link to the host, only these addresses inside; absent: as `net` says */
+  readonly unconnected?: { readonly addresses: CellAddresses | null }
+  /** absent: a new slot */
   readonly slot?: number
-  /** `frozen`: what is restored waits before its first instruction; absent: it runs */
+  /** `frozen`: restored processes wait before their first instruction; absent: they run */
   readonly start?: 'running' | 'frozen'
-  /** whether those images are sound, which is looked at while they are restored; absent: they are */
+  /** verifies the images while they are being restored; absent: they are known to be sound */
   readonly check?: () => Promise<void>
 }
 
 type Agent = Pick<NativeInstance, 'process' | 'socket'>
 
-/** Brings one environment to life, beside whatever else is alive of it. */
+/** Begins one life of an environment; other lives of it may be running. */
 export async function launch(native: Native, spec: Launch): Promise<NativeInstance> {
-  const { places, settings, layout } = native
+  const { places, settings, layout, tools } = native
+  if (spec.limits.diskBytes !== undefined) {
+    requireDiskLimits(spec.files === null ? 'directory' : 'subvolume')
+  }
   if (spec.images !== null) native.workers.prepare(1)
   const making = 'making the directories of an environment'
   const slot = spec.slot ?? (await explained(making, () => takeSlot(places, spec.id)))
@@ -54,64 +79,100 @@ export async function launch(native: Native, spec: Launch): Promise<NativeInstan
   const roomy = spec.images === null ? spec.limits : withHelpers(spec.limits)
   const cgroups = await makeCgroups(layout, places.key, group, roomy)
   killPoint('launch:cgroups')
-  await explained(making, async () => {
-    await makeDirectories(place, settings.ids.base, spec.root)
-    if (spec.pages !== null) await linkAllPages(spec.pages, place.pages)
-    await writeIdentity(place, spec.identity, settings.ids.base)
-  })
+  await explained(making, () => fillPlace(place, spec, settings.ids.base))
   killPoint('launch:directories')
-  const dev = await ensureDevices(places)
-  const start = (net: CellNet | null): Promise<Agent> => {
-    const cell: CellSpec = {
-      ...{ dir: place.dir, dev, pages: place.pages, layers: spec.layers, cgroups, net },
-      ...{ hostname: spec.identity.hostname, ids, diskIds: settings.ids.base },
-      noNewPrivs: settings.noNewPrivs,
-    }
-    return spec.images === null
-      ? startCell(place, cell, spec)
-      : restoreCell(native, cell, { ...spec, images: spec.images })
-  }
-  const { agent, net } = await linked(native, spec, place, start)
+  const made = { dir: place.dir, dev: await ensureDevices(tools, places), pages: place.pages }
+  const loose = spec.unconnected?.addresses ?? null
+  const files = spec.files && { path: places.filesOf(spec.id, slot), from: spec.files.from }
+  const cell = { ...made, ...outfitOf(native, spec), ids, cgroups, loose, files }
+  const start = (net: CellNet | null) => startLife(native, place, { ...cell, net }, spec)
+  const watched = { layout, cgroups, limits: spec.limits }
+  const { agent, net } = await explainedIfOutOfMemory('starting an environment', watched, () =>
+    linked(native, spec, place, start),
+  )
   const { pids } = spec.limits
   if (roomy !== spec.limits && pids !== undefined) {
     await setLimits(layout, places.key, group, { pids })
   }
+  if (hasIoLimits(spec.limits)) {
+    const paths = [files?.path ?? place.dir, ...spec.layers.map(({ path }) => path)]
+    await limitIo(layout, places.key, group, { limits: spec.limits, paths })
+  }
   killPoint('launch:alive')
-  return { kind: 'native', slot, ...agent, ids, net, layers: spec.layers }
+  const instance: NativeInstance = { kind: 'native', slot, ...agent, ids, net, layers: spec.layers }
+  return files === null ? instance : { ...instance, ...(await limited(native, files.path, spec)) }
 }
 
-/** CRIU's own processes inside come on top of what is restored, which may be all that is allowed. */
-const mostHelpers = 16
+/** The limit comes last: the mount and CRIU write there too, and must not fail if nothing is left. */
+async function limited(
+  { disks }: Native,
+  path: string,
+  { limits: { diskBytes } }: Launch,
+): Promise<Pick<NativeInstance, 'files' | 'disk'>> {
+  if (diskBytes === undefined) return { files: 'subvolume' }
+  const { bytes, counter } = await disks.begin(path, diskBytes)
+  return { files: 'subvolume', disk: { bytes, counter } }
+}
+
+async function fillPlace(place: EnvironmentPlaces, spec: Launch, rootId: number): Promise<void> {
+  await makeDirectories(place, rootId)
+  if (spec.files === null) await makeUpper(place, rootId, spec.root)
+  if (spec.pages !== null) await linkAllPages(spec.pages, place.pages)
+  await writeIdentity(place, spec.identity, rootId)
+}
+
+/** The part of a cell that comes from settings and the spec, the same for every life. */
+function outfitOf({ settings }: Native, { layers, identity, root }: Launch) {
+  const { ids, noNewPrivs } = settings
+  return { layers, root, hostname: identity.hostname, diskIds: ids.base, noNewPrivs }
+}
+
+function startLife(
+  native: Native,
+  place: EnvironmentPlaces,
+  cell: CellSpec,
+  spec: Launch,
+): Promise<Agent> {
+  return spec.images === null
+    ? startCell(native.tools, place, cell, spec)
+    : restoreCell(native, cell, { ...spec, images: spec.images })
+}
+
+/** CRIU adds its own processes to the restored ones, which may already use up the limit. */
+const maxHelpers = 16
 
 function withHelpers(limits: Limits): Limits {
-  return limits.pids === undefined ? limits : { ...limits, pids: limits.pids + mostHelpers }
+  return limits.pids === undefined ? limits : { ...limits, pids: limits.pids + maxHelpers }
 }
 
 /**
- * With a network: the link of the life that it takes over from. Where that one has ended, its link and
- * rules may be gone and its address another's, so the link is a new one; then the lease is held until
- * its interface shows its address as taken.
+ * Starts a life with its network link. It keeps the link of the life that it takes over from. If that life
+ * has ended, its link and rules may be gone and its address may be in use, so it gets a new link. Then the
+ * lease is held until the new interface exists, which marks the address as taken.
  */
 async function linked(
   native: Native,
-  { id, net: wanted, replaces }: Launch,
+  { id, limits, net: wanted, replaces, unconnected }: Launch,
   place: EnvironmentPlaces,
   start: (net: CellNet | null) => Promise<Agent>,
 ): Promise<{ agent: Agent; net: CellNet | null }> {
-  if (wanted.mode === 'none') return { agent: await start(null), net: null }
+  if (unconnected || wanted.mode === 'none') return { agent: await start(null), net: null }
   const { allow: networks } = wanted
+  const { netBytes: rate } = limits
+  const rules = { allow: networks, ...(rate !== undefined && { rate }) }
   const kept = replaces && isAlive(replaces.process) ? replaces.net : null
   if (kept) {
-    await writeGivenLink(place, { gateway: kept.gateway, allow: networks })
+    await writeGivenLink(place, { gateway: kept.gateway, ...rules })
     return { agent: await start(kept), net: kept }
   }
-  const { exclusively, nat, places, settings } = native
+  const { exclusively, nat, places, settings, tools } = native
   return exclusively('net', 'connecting an environment', async () => {
-    await ensureNat(nat, settings.net.pool)
+    await ensureNat(tools, nat, settings.net.pool)
     const name = interfaceName(nat, id)
     const link = freeLink(nat, settings.net.pool, name, linksOfOthers(places, id))
-    await writeGivenLink(place, { gateway: link.gateway, allow: networks })
-    await allow(nat, name, networks)
+    await writeGivenLink(place, { gateway: link.gateway, ...rules })
+    await allow(tools, nat, name, networks)
+    if (rate !== undefined) await limitTraffic(tools, nat, name, rate)
     killPoint('launch:net')
     const net = { interface: name, ...link }
     return { agent: await start(net), net }
@@ -119,13 +180,14 @@ async function linked(
 }
 
 async function startCell(
+  tools: Tools,
   place: EnvironmentPlaces,
   cell: CellSpec,
   { replaces }: Launch,
 ): Promise<Agent> {
-  // A restored cell takes the link over from the life before; a fresh one makes its own.
-  if (cell.net && replaces) await removeInterface(cell.net.interface)
-  return agentListening(place.socket, await createCell(cell))
+  // A restored cell takes over the link of the previous life; a new cell makes its own.
+  if (cell.net && replaces) await removeInterface(tools, cell.net.interface)
+  return agentListening(place.socket, await createCell(tools, cell))
 }
 
 async function restoreCell(
@@ -133,17 +195,22 @@ async function restoreCell(
   cell: CellSpec,
   { images, start = 'running', check }: Launch & { readonly images: string },
 ): Promise<Agent> {
-  const lostLocks = await lostLocksOf(images)
+  const dumped = openImages(images)
+  const lostLocks = lostLocksOf(dumped)
   const place = { ...cell, args: cellArguments(cell) }
   const restoring = restore(native.workers, place, {
-    images,
+    images: dumped,
     start: lostLocks.length > 0 ? 'frozen' : start,
   })
   const [checked] = await Promise.allSettled([check?.(), restoring])
   if (checked.status === 'rejected') throw checked.reason
   const { pid, socket } = await restoring
-  if (lostLocks.length > 0) await retakeLocks(cell.cgroups[0] ?? '', lostLocks, start)
+  if (lostLocks.length > 0) await retakeLocks(native.tools, cell.cgroups[0], lostLocks, start)
   const process = identify(pid)
-  if (!process) throw new BackendError('the restored agent ended at once')
+  if (!process) {
+    throw new BackendError('the restored agent ended immediately', {
+      remedy: 'check `dmesg` for a lack of memory, raise the memory limit, and try again',
+    })
+  }
   return { process, socket }
 }

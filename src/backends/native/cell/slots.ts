@@ -1,10 +1,10 @@
-import { mkdir } from '../../../linux/quick-fs.ts'
+import { mkdir } from '../../../linux/files/quick-fs.ts'
 import type { EnvironmentId } from '../../../model/ids.ts'
 import type { Places } from '../places.ts'
 
 /**
- * The number and the directory of a new life: later than any before, also after a crash. Spares are
- * made beside the operations of their environment, so that two may begin in the same millisecond.
+ * Takes a number and a directory for a new life. The number is higher than any before, even after a crash.
+ * Spares are made while operations run, so two lives may begin in the same millisecond.
  */
 export async function takeSlot(places: Places, id: EnvironmentId): Promise<number> {
   for (let slot = Date.now(); ; ) {
@@ -15,7 +15,7 @@ export async function takeSlot(places: Places, id: EnvironmentId): Promise<numbe
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException
       if (code === 'EEXIST') slot += 1
-      // The end of the environment's last life took the directory above away.
+      // ENOENT: the end of the environment's last life has just removed the directory above.
       else if (code !== 'ENOENT') throw error
     }
   }

@@ -1,34 +1,37 @@
 import { access, readFile, stat, statfs } from 'node:fs/promises'
 import { release } from 'node:os'
 import { criuVersion, findCriu } from '../../../criu/criu.ts'
-import { isClosed } from '../../../linux/closed-directory.ts'
+import { hasProgram } from '../../../images/programs.ts'
+import { isClosed } from '../../../linux/files/closed-directory.ts'
 import { nativeProgram } from '../../../linux/native-program.ts'
-import { runTool } from '../../../linux/run-tool.ts'
+import type { Tools } from '../../../linux/tools.ts'
 import { ForkpointError } from '../../../model/errors.ts'
 import { type EnvironmentId, newEnvironmentId } from '../../../model/ids.ts'
-import { formatBytes, formatDuration } from '../../../model/quantities.ts'
+import { formatBytes, formatDuration } from '../../../model/values/quantities.ts'
 import type { Check } from '../../backend.ts'
 import { whyNoDevicePolicy } from '../cell/devices.ts'
 import { type KernelLimit, kernelLimits, lowKernelLimits } from '../cell/kernel-limits.ts'
 import { countsConnections } from '../network/nat.ts'
-import { askShell, dumpAndRestore, type Machine, makeProbeCell } from './probe.ts'
+import { checkFiles } from './check-files.ts'
+import type { Finding } from './finding.ts'
+import { askShell, dumpAndRestore, type Machine, makeProbeCell, type ProbeCell } from './probe.ts'
 
-const leastFreeBytes = 1024 ** 3
+const minFreeBytes = 1024 ** 3
 
-/** Each prerequisite of the native backend, probed; what a later one needs comes first. */
+/** Probes each prerequisite of the native backend, in the order in which they depend on each other. */
 export async function checkMachine(machine: Machine): Promise<Check[]> {
+  const { tools } = machine.native
   const checks = [
-    await probe('kernel', checkKernel),
-    await probe('programs', checkPrograms),
+    await probe('kernel', () => checkKernel(tools)),
+    await probe('programs', () => checkPrograms(tools)),
     await probe('cgroups', () => checkCgroups(machine)),
     await probe('limits', checkKernelLimits, 'warn'),
     await probe('store', () => checkStore(machine)),
-    await probe('network', checkNetwork, 'warn'),
+    await probe('network', () => checkNetwork(tools), 'warn'),
+    await probe('images', checkImages, 'warn'),
   ]
   return [...checks, ...(await checkCells(machine))]
 }
-
-type Finding = string | Pick<Check, 'status' | 'found' | 'remedy'>
 
 async function probe(
   name: string,
@@ -42,46 +45,65 @@ async function probe(
       : { name, ...finding }
   } catch (error) {
     const remedy = error instanceof ForkpointError ? error.remedy : undefined
-    return { name, status: onFailure, found: wordsOf(error), ...(remedy && { remedy }) }
+    const found = error instanceof Error ? error.message : String(error)
+    return { name, status: onFailure, found, ...(remedy && { remedy }) }
   }
 }
 
-function wordsOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
-}
-
-/** What the kernel can do is shown by the cell below; this only explains a failure there. */
-async function checkKernel(): Promise<Finding> {
+/** Making a cell shows what the kernel can do; this check only explains a failure there. */
+async function checkKernel(tools: Tools): Promise<Finding> {
   const filesystems = await readFile('/proc/filesystems', 'utf8')
   const [major = 0, minor = 0] = release().split('.').map(Number)
   if (major < 5 || (major === 5 && minor < 19)) {
     return {
       status: 'fail',
       found: `Linux ${release()}`,
-      remedy: 'use Linux 5.19 or newer: OverlayFS takes no idmapped layers before that',
+      remedy: 'use Linux 5.19 or newer: older versions of OverlayFS take no idmapped layers',
     }
   }
-  const overlay = filesystems.includes('\toverlay\n') || (await loadOverlay())
+  const overlay = filesystems.includes('\toverlay\n') || (await loadOverlay(tools))
   return overlay
     ? `Linux ${release()}, OverlayFS`
     : { status: 'fail', found: 'no OverlayFS', remedy: 'load it with `modprobe overlay`' }
 }
 
-async function loadOverlay(): Promise<boolean> {
-  return (await runTool('modprobe', ['overlay']).catch(() => null))?.exitCode === 0
+async function loadOverlay(tools: Tools): Promise<boolean> {
+  // Without modprobe it cannot be loaded, and the check reports that it is missing.
+  return (await tools.run('modprobe', ['overlay']).catch(() => null))?.exitCode === 0
 }
 
-async function checkPrograms(): Promise<Finding> {
+/** Only `image:`, `dockerfile:` and `container:` need one. */
+async function checkImages(): Promise<Finding> {
+  const programs = ['buildah', 'podman', 'docker', 'skopeo'] as const
+  const found = await Promise.all(
+    programs.map(async (program) => ((await hasProgram(program)) ? [program] : [])),
+  )
+  if (found.flat().length > 0) return found.flat().join(', ')
+  return {
+    status: 'warn',
+    found: `none of ${programs.join(', ')}`,
+    remedy:
+      'to start from images and Dockerfiles, install one, such as `apt install podman buildah`',
+  }
+}
+
+async function checkPrograms(tools: Tools): Promise<Finding> {
   await access(nativeProgram('cell'))
   await access(nativeProgram('agent'))
+  const isMissing = async (tool: string) =>
+    (await tools.run('sh', ['-c', `command -v ${tool}`])).exitCode !== 0
   for (const tool of ['mount', 'umount', 'losetup', 'flock', 'mkfs.ext4', 'du']) {
-    const { exitCode } = await runTool('sh', ['-c', `command -v ${tool}`])
-    if (exitCode !== 0) {
-      const remedy = 'run `forkpoint doctor --fix`, which installs util-linux and e2fsprogs'
-      return { status: 'fail', found: `no ${tool}`, remedy }
-    }
+    if (!(await isMissing(tool))) continue
+    const remedy = 'run `forkpoint doctor --fix`, which installs util-linux and e2fsprogs'
+    return { status: 'fail', found: `no ${tool}`, remedy }
   }
-  return 'cell, agent, mount, mkfs.ext4'
+  const found = 'cell, agent, mount, mkfs.ext4'
+  for (const tool of ['mkfs.btrfs', 'fallocate', 'fstrim']) {
+    if (!(await isMissing(tool))) continue
+    const remedy = 'run `forkpoint doctor --fix`, which installs btrfs-progs and util-linux'
+    return { status: 'warn', found: `${found}; no ${tool}`, remedy }
+  }
+  return `${found}, mkfs.btrfs`
 }
 
 async function checkCgroups({ native: { layout } }: Machine): Promise<Finding> {
@@ -94,13 +116,13 @@ async function checkCgroups({ native: { layout } }: Machine): Promise<Finding> {
   )
   if (missing.length > 0) {
     const found = `${freezer}, no controller for ${missing.join(', ')}`
-    return { status: 'warn', found, remedy: 'limits of that kind cannot be set on this machine' }
+    return { status: 'warn', found, remedy: 'enable these controllers, or set no such limits' }
   }
   const versions = [...layout.controllers].map(([name, { version }]) => `${name} v${version}`)
   return `${freezer}; limits: ${versions.join(', ')}`
 }
 
-/** They are raised for all of the machine, so that users can see which. */
+/** Lists them, because they are raised for the whole machine. */
 async function checkKernelLimits(): Promise<Finding> {
   const low = await lowKernelLimits()
   const names = kernelLimits.filter((limit) => !low.includes(limit)).map(settingOf)
@@ -121,35 +143,36 @@ async function checkStore({ native: { places } }: Machine): Promise<Finding> {
   const free = space.bavail * space.bsize
   const kind = home.dev === root.dev ? 'volume file on the root file system' : 'own file system'
   const found = `${places.home}, ${kind}, ${formatBytes(free)} free`
-  // What is on another file system than `/` is not part of what environments see.
+  // Environments see only the file system of `/`.
   if (home.dev === root.dev && !isClosed(home)) {
     const remedy =
-      'move the home to a directory of its own, or hide it with mask.add in every other home'
+      'move the home to its own directory, or hide it with mask.add in every other home'
     return { status: 'warn', found: `${found}; environments of other homes can read it`, remedy }
   }
-  if (free >= leastFreeBytes) return found
+  if (free >= minFreeBytes) return found
   return { status: 'warn', found, remedy: 'free some space, or set FORKPOINT_HOME elsewhere' }
 }
 
-async function checkNetwork(): Promise<Finding> {
-  const { exitCode, stderr } = await runTool('nft', ['list', 'tables'])
-  if (exitCode === 0 && (await countsConnections())) return 'nftables; --net nat works'
+async function checkNetwork(tools: Tools): Promise<Finding> {
+  const { exitCode, stderr } = await tools.run('nft', ['list', 'tables'])
+  if (exitCode === 0 && (await countsConnections(tools))) return 'nftables; --net nat works'
   if (exitCode === 0) {
     const found =
-      'nftables without CONFIG_NFT_CONNLIMIT: with --net nat an environment can fill the table of connections'
+      "nftables without CONFIG_NFT_CONNLIMIT: --net nat lets an environment fill the host's connection table"
     return { status: 'warn', found, remedy: 'load the module nft_connlimit, or use --net none' }
   }
-  const remedy = 'environments work without it; for --net nat the kernel needs nftables'
+  const remedy =
+    'use a kernel with nftables for --net nat; environments without a network need none'
   return { status: 'warn', found: stderr.trim(), remedy }
 }
 
-/** While a cell is there: the policy is that of the home's group, which goes with its last cell. */
-async function checkDevices({ native: { layout, places } }: Machine): Promise<Finding> {
-  const why = await whyNoDevicePolicy(layout, places.key)
-  if (why === null) return `kept from cells by their cgroup, v${layout.devices?.version}`
+/** Needs a cell: the policy belongs to the group of the home, which is removed with its last cell. */
+async function checkDevices({ native: { layout, places, tools } }: Machine): Promise<Finding> {
+  const why = await whyNoDevicePolicy(tools, layout, places.key)
+  if (why === null) return `denied to cells by their cgroup, v${layout.devices?.version}`
   const remedy =
-    'their mounts still allow no devices; for a second wall the kernel needs CONFIG_CGROUP_BPF'
-  return { status: 'warn', found: `not kept from cells by their cgroup: ${why}`, remedy }
+    'use a kernel with CONFIG_CGROUP_BPF for a second barrier; the mounts of cells still deny devices'
+  return { status: 'warn', found: `not denied to cells by their cgroup: ${why}`, remedy }
 }
 
 async function checkCells(machine: Machine): Promise<Check[]> {
@@ -160,27 +183,29 @@ async function checkCells(machine: Machine): Promise<Check[]> {
     await askShell(machine, cell.id, cell.instance, 'probe=$((6*7)); sleep 1000 & echo ready')
     const made = formatDuration(performance.now() - began)
     checks.push({ name: 'cell', status: 'ok', found: `made, and its shell answers, in ${made}` })
+    checks.push(await probe('files', () => checkFiles(machine, cell), 'warn'))
     checks.push(await probe('devices', () => checkDevices(machine), 'warn'))
-    checks.push(
-      await probe('criu', async () => {
-        const version = await criuVersion(findCriu(machine.native.settings).command)
-        const from = performance.now()
-        const copy = newEnvironmentId()
-        const answer = await machine.native.exclusively(`env:${copy}`, 'doctor', () =>
-          dumpAndRestore(machine, cell, copy, 'echo $probe; jobs -r | wc -l'),
-        )
-        if (answer !== '42\n1')
-          throw new Error(`CRIU ${version}: the restored shell says ${answer}`)
-        const took = formatDuration(performance.now() - from)
-        return `CRIU ${version}: a cell with a shell and a job was dumped and restored in ${took}`
-      }),
-    )
+    checks.push(await probe('criu', () => checkCriu(machine, cell)))
   }
   const failure = await probe('cell', async () => {
     const id = newEnvironmentId()
-    // Others take what has neither a record nor a lease for the remains of a killed process.
+    // Without a record or a lease, it would look like the remains of a killed process.
     await machine.native.exclusively(`env:${id}`, 'doctor', () => steps(id))
     return ''
   })
   return failure.status === 'ok' ? checks : [...checks, failure]
+}
+
+/** The shell of the cell has a variable and a job, which a restored copy must have, too. */
+async function checkCriu(machine: Machine, cell: ProbeCell): Promise<Finding> {
+  const { native } = machine
+  const version = await criuVersion(native.tools, findCriu(native.settings).command)
+  const began = performance.now()
+  const copy = newEnvironmentId()
+  const answer = await native.exclusively(`env:${copy}`, 'doctor', () =>
+    dumpAndRestore(machine, cell, copy, 'echo $probe; jobs -r | wc -l'),
+  )
+  if (answer !== '42\n1') throw new Error(`CRIU ${version}: the restored shell says ${answer}`)
+  const took = formatDuration(performance.now() - began)
+  return `CRIU ${version}: a cell with a shell and a job was dumped and restored in ${took}`
 }

@@ -12,15 +12,16 @@ import { launch } from '../cell/launch.ts'
 import { fromRecord, type NativeInstance } from '../instance.ts'
 import type { Native } from '../native.ts'
 import { capture, discard } from '../snapshot/capture.ts'
+import { captureInPlace } from '../snapshot/capture-in-place.ts'
 
-/** What a probe works with: the backend's own ways of making and removing. */
+/** What a probe works with: it makes and removes cells as the backend does. */
 export interface Machine {
   readonly native: Native
   create(spec: CreateSpec): Promise<Instance>
   destroy(id: EnvironmentId): Promise<void>
 }
 
-/** A cell made for a probe; gone when it is disposed. */
+/** A cell made for a probe, which disposing of it removes. */
 export interface ProbeCell extends AsyncDisposable {
   readonly id: EnvironmentId
   readonly instance: NativeInstance
@@ -31,7 +32,7 @@ function probeSpec(id: EnvironmentId) {
   return { id, identity, limits: { pids: 64 }, net: { mode: 'none', allow: [] } } as const
 }
 
-/** A small environment like any other, except that no record of it is kept. */
+/** Makes a small environment like any other, but without a record in the store. */
 export async function makeProbeCell(machine: Machine, id: EnvironmentId): Promise<ProbeCell> {
   try {
     const made = await machine.create({ ...probeSpec(id), source: { kind: 'host' } })
@@ -52,10 +53,12 @@ export async function askShell(
   await using connection = await connect(native, id, slot)
   const { stdout, stderr, exitCode } = await execCommand(connection, { mode: 'shell', command })
   if (exitCode === 0) return stdout.toString().trim()
-  throw new BackendError(`a command in a new cell ended with ${exitCode}: ${stderr}`)
+  throw new BackendError(`a command in a new cell ended with ${exitCode}: ${stderr}`, {
+    remedy: 'check that /bin/bash works on this machine, then run `forkpoint doctor` again',
+  })
 }
 
-/** Captures the cell and brings it to life as `copy`; returns what its shell then answers. */
+/** Captures the cell and restores it as `copy`; returns the answer of the restored shell. */
 export async function dumpAndRestore(
   machine: Machine,
   cell: ProbeCell,
@@ -67,14 +70,14 @@ export async function dumpAndRestore(
   try {
     await quiesce(await connect(native, cell.id, cell.instance.slot))
     const { id, instance: original } = cell
-    const { image } = await capture(
-      native,
-      { id, instance: original, snapshot, memory: 'auto' },
-      stopwatch(),
-    )
+    const whole = original.files === 'subvolume' ? captureInPlace : capture
+    const wanted = { memory: 'auto', after: 'continue', head: null, live: false } as const
+    const subject = { id, instance: original, snapshot, ...wanted }
+    const { image } = await whole(native, subject, stopwatch())
     const instance = await launch(native, {
       ...probeSpec(copy),
       layers: image.layers,
+      files: image.files === undefined ? null : { from: native.places.filesIn(snapshot) },
       images: join(native.places.snapshot(snapshot), 'images'),
       pages: native.places.pages(snapshot),
       replaces: null,

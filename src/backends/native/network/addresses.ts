@@ -1,5 +1,5 @@
-import { cidrPrefix } from '../../../model/cidr.ts'
 import { ResourceError } from '../../../model/errors.ts'
+import { cidrPrefix } from '../../../model/values/cidr.ts'
 
 /** Both ends of one environment's link. */
 export interface LinkAddresses {
@@ -18,8 +18,8 @@ export function linksOf(pool: string): number {
 }
 
 /**
- * The first free link of the pool from the link number `from` on, and round again; `taken` are host
- * side addresses already in use.
+ * The first free link of the pool, starting at link number `from` and wrapping around. `taken` holds the
+ * host's addresses that are already in use.
  */
 export function nextLink(pool: string, taken: ReadonlySet<string>, from = 0): LinkAddresses {
   const [network = ''] = pool.split('/')
@@ -36,12 +36,12 @@ export function nextLink(pool: string, taken: ReadonlySet<string>, from = 0): Li
   })
 }
 
-/** The end of a link that an environment has. */
+/** The environment's end of a link. */
 export function insideOf({ gateway }: { readonly gateway: string }): string {
   return toText(toNumber(gateway) + 1)
 }
 
-/** Without the networks that lie within another one of the list, which nftables refuses. */
+/** Without networks that lie within another one of the list, because nftables refuses those. */
 export function disjoint(networks: readonly string[]): string[] {
   const kept: string[] = []
   for (const network of networks.toSorted((a, b) => cidrPrefix(a) - cidrPrefix(b))) {

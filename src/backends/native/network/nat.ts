@@ -1,7 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { networkInterfaces } from 'node:os'
-import { runCell } from '../../../linux/run-cell.ts'
-import { mustRun, runTool } from '../../../linux/run-tool.ts'
+import type { Tools } from '../../../linux/tools.ts'
 import type { EnvironmentId } from '../../../model/ids.ts'
 import type { CellNet } from '../cell/cell.ts'
 import { disjoint, insideOf, type LinkAddresses, linksOf, nextLink } from './addresses.ts'
@@ -10,16 +9,16 @@ import type { GivenLink } from './given-links.ts'
 const forwarding = '/proc/sys/net/ipv4/ip_forward'
 
 /**
- * Connections of one environment that the host keeps in its table, which is one for the whole machine.
- * Each counts until it has expired: two minutes after its end with TCP, half a minute after the last
- * datagram with UDP.
+ * How many entries of the host's connection table one environment may use. The whole machine shares the
+ * table. An entry expires two minutes after the end of a TCP connection, or half a minute after the last
+ * UDP datagram.
  */
-const mostConnections = 4096
+const maxConnections = 4096
 const tableSize = '/proc/sys/net/netfilter/nf_conntrack_max'
-/** A machine with little memory has a small table; one environment gets no more than this part. */
+/** A machine with little memory has a small table; one environment gets at most an eighth of it. */
 const partOfTable = 8
 
-/** Names that tell one home's interfaces and rules from another's. */
+/** Names that distinguish the interfaces and rules of one home from those of others. */
 export interface NatNames {
   readonly table: string
   readonly prefix: string
@@ -35,8 +34,8 @@ export function interfaceName(names: NatNames, id: EnvironmentId): string {
 }
 
 /**
- * A link that neither another interface has nor `others`, the environments of this home. Each home
- * looks elsewhere first: their leases are not shared.
+ * A link that no other interface uses, and none of `others`, the environments of this home. Homes share no
+ * leases, so each one starts its search at a different link.
  */
 export function freeLink(
   names: NatNames,
@@ -51,13 +50,13 @@ export function freeLink(
   return nextLink(pool, taken, Number.parseInt(names.table.slice(-8), 16))
 }
 
-/** How many connections an environment may have, as rules say it; null where the kernel cannot count. */
+/** How many connections an environment may have; null if the kernel cannot count them. */
 type Bound = number | null
 
 /**
- * The rules of one home. They name interfaces by prefix, so an environment adds none, except what
- * it is allowed to reach among the host's and its neighbours' addresses, which are closed. Root
- * inside can write raw packets: those whose sender is not the other end of the link are dropped.
+ * The rules of one home. They match interfaces by prefix, so a new environment adds no rules. It only adds
+ * the addresses of the host and its neighbours that it may reach; all others of them are closed. Root
+ * inside can write raw packets, so packets with a forged sender are dropped.
  */
 function natRules(names: NatNames, pool: string, bound: Bound): string {
   const ours = `"${names.prefix}*"`
@@ -86,12 +85,28 @@ table ip ${names.table} {
     iifname ${ours} oifname "fp*" drop
     iifname ${ours} ip daddr { 127.0.0.0/8, 169.254.0.0/16 } drop
   }
+  map uplinks { type ifname : limit; }
+  map downlinks { type ifname : limit; }
+  chain rates_up {
+    type filter hook prerouting priority -9; policy accept;
+    limit name iifname map @uplinks drop
+  }
+  chain rates_down {
+    type filter hook postrouting priority -9; policy accept;
+    limit name oifname map @downlinks drop
+  }
   chain postrouting {
     type nat hook postrouting priority 100; policy accept;
     ip saddr ${pool} oifname != "fp*" masquerade
   }
 }
-table ip6 ${names.table} {
+${ip6Rules(names)}`
+}
+
+/** Environments have no IPv6. */
+function ip6Rules(names: NatNames): string {
+  const ours = `"${names.prefix}*"`
+  return `table ip6 ${names.table} {
   chain input {
     type filter hook input priority -10; policy accept;
     iifname ${ours} drop
@@ -104,68 +119,70 @@ table ip6 ${names.table} {
 `
 }
 
-export async function ensureNat(names: NatNames, pool: string): Promise<void> {
+export async function ensureNat(tools: Tools, names: NatNames, pool: string): Promise<void> {
   if ((await readFile(forwarding, 'utf8')).trim() !== '1') await writeFile(forwarding, '1')
-  const found = await rulesOf(names)
-  // Those of an earlier version know no such set.
-  if (found?.includes('set connections')) return
+  const found = await rulesOf(tools, names)
+  // The rules of an earlier version have no such map.
+  if (found?.includes('map downlinks')) return
   const script = (bound: Bound) =>
     (found === null ? '' : emptied(names)) + natRules(names, pool, bound)
-  const bounded = await runNft(script(await boundHere()))
-  // A kernel without CONFIG_NFT_CONNLIMIT: `doctor` tells of it.
-  if (bounded.exitCode !== 0) await nft('setting up NAT', script(null))
+  const bounded = await runNft(tools, script(await boundHere()))
+  // A kernel without CONFIG_NFT_CONNLIMIT: `doctor` reports it.
+  if (bounded.exitCode !== 0) await nft(tools, 'setting up NAT', script(null))
 }
 
-/** The rules of a table that is there; what it allows stays, and all happens at one moment. */
+/** Empties an existing table in the same transaction, but keeps its allowed addresses. */
 function emptied({ table }: NatNames): string {
-  const chains = ['prerouting', 'input', 'forward', 'postrouting'].map(
-    (chain) => `ip ${table} ${chain}`,
-  )
+  const kept = ['prerouting', 'input', 'forward', 'postrouting']
+  const chains = kept.map((chain) => `ip ${table} ${chain}`)
   for (const chain of ['input', 'forward']) chains.push(`ip6 ${table} ${chain}`)
   return chains.map((chain) => `flush chain ${chain}\n`).join('')
 }
 
 async function boundHere(): Promise<number> {
+  // A kernel without this file has no limit for the table.
   const size = Number(await readFile(tableSize, 'utf8').catch(() => Number.POSITIVE_INFINITY))
-  return Math.min(mostConnections, Math.floor(size / partOfTable))
+  return Math.min(maxConnections, Math.floor(size / partOfTable))
 }
 
-/** Whether the kernel counts connections: rules are tried in a network that nobody else sees. */
-export async function countsConnections(): Promise<boolean> {
+/** Whether the kernel counts connections: tries the rules in a separate network namespace. */
+export async function countsConnections(tools: Tools): Promise<boolean> {
   const names = { table: 'forkpoint_probe', prefix: 'fpprobe' }
   const words = ['--net', 'nft', '-f', '-']
-  const input = natRules(names, '192.0.2.0/24', mostConnections)
-  return (await runTool('unshare', words, { input })).exitCode === 0
+  const input = natRules(names, '192.0.2.0/24', maxConnections)
+  return (await tools.run('unshare', words, { input })).exitCode === 0
 }
 
-async function rulesOf({ table }: NatNames): Promise<string | null> {
-  const { exitCode, stdout } = await runTool('nft', ['list', 'table', 'ip', table])
+async function rulesOf(tools: Tools, { table }: NatNames): Promise<string | null> {
+  const { exitCode, stdout } = await tools.run('nft', ['list', 'table', 'ip', table])
   return exitCode === 0 ? stdout : null
 }
 
-async function hasRules(names: NatNames): Promise<boolean> {
-  return (await rulesOf(names)) !== null
+export async function hasRules(tools: Tools, names: NatNames): Promise<boolean> {
+  return (await rulesOf(tools, names)) !== null
 }
 
 export async function allow(
+  tools: Tools,
   names: NatNames,
   iface: string,
   networks: readonly string[],
 ): Promise<void> {
   if (networks.length === 0) return
-  await nft('allowing addresses', `add ${allowed(names, iface, networks)}`)
+  await nft(tools, 'allowing addresses', `add ${allowed(names, iface, networks)}`)
 }
 
-/** Takes back what `allow` gave, if it did. */
-export async function forget(
+/** Undoes `allow`; does nothing if there is nothing to undo. */
+export async function disallow(
+  tools: Tools,
   names: NatNames,
   iface: string,
   networks: readonly string[],
 ): Promise<void> {
-  if (networks.length === 0 || !(await hasRules(names))) return
+  if (networks.length === 0 || !(await hasRules(tools, names))) return
   const elements = allowed(names, iface, networks)
-  // nft refuses to delete what is not there; adding what is there is nothing to it.
-  await nft('closing addresses', `add ${elements}delete ${elements}`)
+  // nft refuses to delete a missing element, but lets us add an existing one.
+  await nft(tools, 'closing addresses', `add ${elements}delete ${elements}`)
 }
 
 function allowed({ table }: NatNames, iface: string, networks: readonly string[]): string {
@@ -174,39 +191,43 @@ function allowed({ table }: NatNames, iface: string, networks: readonly string[]
 }
 
 /**
- * The kernel removes it with the cell's network namespace, but only some time after the cell's last
- * process, up to seconds on a busy machine; until then its address is taken.
+ * The kernel would remove the interface with the cell's network namespace, but on a busy machine only
+ * seconds after the cell's last process has ended. Until then the address is taken.
  */
-export async function removeInterface(iface: string): Promise<void> {
-  await runCell('removing a network interface', ['disconnect', iface])
+export async function removeInterface(tools: Tools, iface: string): Promise<void> {
+  await tools.runCell('removing a network interface', ['disconnect', iface])
 }
 
-/** The same for good: the host forgets the connections from the other ends of these links, too. */
-export async function disconnect(iface: string, links: readonly GivenLink[]): Promise<void> {
-  const addresses = links.filter(({ gateway }) => gateway !== '').map(insideOf)
-  await runCell('removing a network link', ['disconnect', iface, ...new Set(addresses)])
+/** Removes the interface for good: the host also forgets all connections over these links. */
+export async function disconnect(
+  tools: Tools,
+  iface: string,
+  links: readonly GivenLink[],
+): Promise<void> {
+  const addresses = links.map(insideOf)
+  await tools.runCell('removing a network link', ['disconnect', iface, ...new Set(addresses)])
 }
 
-/** Removes the rules; only when no environment of this home has a network. */
-export async function removeNat(names: NatNames): Promise<void> {
-  for (const family of ['ip', 'ip6']) await runTool('nft', ['delete', 'table', family, names.table])
+/** Removes the rules. No environment of this home may have a network. */
+export async function removeNat(tools: Tools, names: NatNames): Promise<void> {
+  for (const family of ['ip', 'ip6'])
+    await tools.run('nft', ['delete', 'table', family, names.table])
 }
 
-function runNft(script: string): ReturnType<typeof runTool> {
-  return runTool('nft', ['-f', '-'], { input: script })
+function runNft(tools: Tools, script: string): ReturnType<Tools['run']> {
+  return tools.run('nft', ['-f', '-'], { input: script })
 }
 
-async function nft(doing: string, script: string): Promise<void> {
-  await mustRun(doing, 'nft', ['-f', '-'], { input: script })
+export async function nft(tools: Tools, doing: string, script: string): Promise<void> {
+  await tools.mustRun(doing, 'nft', ['-f', '-'], { input: script })
 }
 
-/** Gives a cell its end of the link again, where a successor that failed had taken it. */
-export async function connectAgain(net: CellNet, pid: number): Promise<void> {
+/** Gives a cell back its end of the link, if a failed successor has taken it. */
+export async function reconnect(tools: Tools, net: CellNet, pid: number): Promise<void> {
   const devices = await readFile(`/proc/${pid}/net/dev`, 'utf8').catch(() => null)
-  // One that has ended meanwhile needs none.
+  // A process that has ended in the meantime needs no link.
   if (devices === null || /^\s*eth0:/m.test(devices)) return
-  await runCell('connecting an environment again', [
-    ...['connect', '--pid', String(pid), '--veth', net.interface, '--address', net.address],
-    ...['--gateway', net.gateway, '--prefix', String(net.prefix)],
-  ])
+  const args = ['connect', '--pid', String(pid), '--veth', net.interface]
+  args.push('--address', net.address, '--gateway', net.gateway, '--prefix', String(net.prefix))
+  await tools.runCell('reconnecting an environment', args)
 }

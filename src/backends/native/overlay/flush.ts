@@ -1,19 +1,31 @@
 import { writeManifest } from '../../../criu/manifest.ts'
 import { currentHome } from '../../../criu/memory/generation.ts'
-import { mustRun } from '../../../linux/run-tool.ts'
+import { treeBytes } from '../../../linux/files/tree-bytes.ts'
 import type { SnapshotRecord } from '../../../model/snapshot.ts'
+import { imageOf } from '../image.ts'
 import type { Native } from '../native.ts'
-import { treeBytes } from '../stats/stats.ts'
+import { bytesWritten } from './subvolumes/subvolumes.ts'
 
-/** Waits until a snapshot's files and images are on the disk, and counts the files. */
+/** Waits until a snapshot is on disk, and counts the bytes of its files. */
 export async function flush(
   native: Native,
   snapshot: SnapshotRecord,
 ): Promise<{ filesBytes: number }> {
-  await mustRun('flushing a snapshot', 'sync', ['--file-system', native.places.data])
-  // Only now it is certain how much the pages take.
+  const { places, tools } = native
+  const { files } = imageOf(snapshot)
+  const volumes = files === 'subvolume' ? [places.data, places.files] : [places.data]
+  await tools.mustRun('flushing a snapshot', 'sync', ['--file-system', ...volumes])
+  // The size of the pages is final only now.
   if (snapshot.captured.includes('processes')) {
-    await writeManifest(await currentHome(native.places.snapshot(snapshot.id)))
+    await writeManifest(await currentHome(places.snapshot(snapshot.id)))
   }
-  return { filesBytes: await treeBytes(native.places.sealed(snapshot.id)) }
+  if (files === 'subvolume') native.ahead.want(places.filesIn(snapshot.id))
+  return { filesBytes: await filesBytes(native, snapshot) }
+}
+
+/** What this snapshot adds to the one before. */
+function filesBytes({ places, tools }: Native, snapshot: SnapshotRecord): Promise<number> {
+  const { id, parent } = snapshot
+  if (imageOf(snapshot).files === undefined) return treeBytes(tools, places.sealed(id))
+  return bytesWritten(tools, places.filesIn(id), parent && places.filesIn(parent))
 }

@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto'
 import { chmod, copyFile, mkdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { pathExists } from '../../../linux/files/path-exists.ts'
+import { planMask, writeMask } from '../../../linux/mask/mask.ts'
 import { nativeProgram } from '../../../linux/native-program.ts'
-import { pathExists } from '../../../linux/path-exists.ts'
-import { runCell } from '../../../linux/run-cell.ts'
+import type { Tools } from '../../../linux/tools.ts'
 import type { NetMode, Source } from '../../../model/environment.ts'
 import type { Layer } from '../cell/cell.ts'
 import type { Places } from '../places.ts'
 import { noSuchSource } from '../sources.ts'
-import { planMask, writeMask } from './mask.ts'
 import { resolverOfHost } from './resolver.ts'
 
-/** Mount points and directories that every environment has, whatever its source lacks. */
+/** Mount points and directories that every environment has, even if its source lacks them. */
 const skeleton: readonly [path: string, mode: number][] = [
   ['dev', 0o755],
   ['proc', 0o555],
@@ -24,25 +24,36 @@ const skeleton: readonly [path: string, mode: number][] = [
   ['.forkpoint/pages', 0o700],
 ]
 
+interface Base {
+  readonly mask: readonly string[]
+  readonly net: NetMode
+  /** layers of the image, if that is the source; topmost first */
+  readonly image: readonly Layer[]
+}
+
 /** The layers under a new environment's upper, topmost first. */
 export async function baseLayers(
+  tools: Tools,
   places: Places,
   source: Source,
-  { mask, net }: { mask: readonly string[]; net: NetMode },
+  { mask, net, image }: Base,
 ): Promise<Layer[]> {
   const added = [await agentLayer(places), ...(net === 'nat' ? await resolverLayers(places) : [])]
   switch (source.kind) {
     case 'host':
     case 'dir':
-      return [...added, await maskLayer(places, mask), { path: '/', ids: 'host' }]
+      return [...added, await maskLayer(tools, places, mask), { path: '/', ids: 'host' }]
     case 'rootfs':
       return [...added, { path: source.path, ids: 'host' }]
+    case 'snapshot':
+    case 'attached':
+      throw noSuchSource()
     default:
-      throw noSuchSource(source)
+      return [...added, ...image, await etcLayer(places)]
   }
 }
 
-/** The agent and the mount points, named for what is in it. */
+/** The agent and the mount points. The name is a digest of the contents. */
 async function agentLayer(places: Places): Promise<Layer> {
   const program = nativeProgram('agent')
   const { size, mtimeMs } = await stat(program)
@@ -57,7 +68,15 @@ async function agentLayer(places: Places): Promise<Layer> {
   })
 }
 
-/** None if the host itself knows no server that could be reached from inside. */
+/** An image may consist of one program, and an environment writes its hostname into /etc. */
+function etcLayer(places: Places): Promise<Layer> {
+  return ensureLayer(places, 'etc', async (dir) => {
+    await mkdir(join(dir, 'etc'))
+    await chmod(join(dir, 'etc'), 0o755)
+  })
+}
+
+/** None if the host has no name server that environments could reach. */
 async function resolverLayers(places: Places): Promise<Layer[]> {
   const config = await resolverOfHost()
   if (config === null) return []
@@ -70,20 +89,26 @@ async function resolverLayers(places: Places): Promise<Layer[]> {
   return [layer]
 }
 
-async function maskLayer(places: Places, patterns: readonly string[]): Promise<Layer> {
+async function maskLayer(
+  tools: Tools,
+  places: Places,
+  patterns: readonly string[],
+): Promise<Layer> {
   const plan = planMask(patterns)
-  return ensureLayer(places, `mask-${digest(JSON.stringify(plan))}`, (dir) => writeMask(plan, dir))
+  return ensureLayer(places, `mask-${digest(JSON.stringify(plan))}`, (dir) =>
+    writeMask(tools, plan, dir),
+  )
 }
 
-/** The template bound in at /dev. */
-export async function ensureDevices(places: Places): Promise<string> {
+/** The template of /dev inside. */
+export async function ensureDevices(tools: Tools, places: Places): Promise<string> {
   const { path } = await ensureLayer(places, 'devices', async (dir) => {
-    await runCell('making the device template', ['devices', dir])
+    await tools.runCell('making the device template', ['devices', dir])
   })
   return path
 }
 
-/** Made under a temporary name and renamed: a layer is complete or not there. */
+/** Makes the layer under a temporary name and renames it, so that it is complete or missing. */
 async function ensureLayer(
   places: Places,
   name: string,
@@ -98,7 +123,7 @@ async function ensureLayer(
     await fill(draft)
     await rename(draft, path)
   } catch (error) {
-    // Someone else may have made the same layer meanwhile.
+    // Another process may have made the same layer in the meantime.
     if (!(await pathExists(path))) throw error
   } finally {
     await rm(draft, { recursive: true, force: true })

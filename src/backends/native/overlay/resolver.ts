@@ -1,13 +1,14 @@
 import { readFile } from 'node:fs/promises'
 
-// systemd-resolved lists there the servers behind its own, which listens on loopback.
+// In the second, systemd-resolved lists the servers behind its own, which listens on loopback.
 const places = ['/etc/resolv.conf', '/run/systemd/resolve/resolv.conf']
 
 /**
- * What /etc/resolv.conf says in an environment with a network. The host's own file will not do: it
- * may name a server on loopback, which inside is another, or be a link into /run.
+ * The text of /etc/resolv.conf in an environment with a network. The host's own file will not do: it may
+ * name a server on loopback, which is different inside, or be a link into /run.
  */
 export async function resolverOfHost(): Promise<string | null> {
+  // A file that is missing or unreadable names no server.
   const texts = await Promise.all(places.map((path) => readFile(path, 'utf8').catch(() => '')))
   return texts.map(withoutLoopback).find(hasServer) ?? null
 }

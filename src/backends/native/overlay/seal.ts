@@ -1,11 +1,19 @@
-import { pathExists } from '../../../linux/path-exists.ts'
-import { chmod, chown, lstat, mkdir, readdir, rename, rmdir } from '../../../linux/quick-fs.ts'
-import { mustRun } from '../../../linux/run-tool.ts'
+import { pathExists } from '../../../linux/files/path-exists.ts'
+import {
+  chmod,
+  chown,
+  lstat,
+  mkdir,
+  readdir,
+  rename,
+  rmdir,
+} from '../../../linux/files/quick-fs.ts'
+import type { Tools } from '../../../linux/tools.ts'
 
 /**
- * Makes a layer of what an environment wrote. The upper directory itself cannot become one while
- * its environment has it mounted (EBUSY with index=on), but its entries can be moved out of it: the
- * frozen environment does not notice, and moving them back restores it exactly.
+ * Makes a layer of what an environment wrote. The upper directory itself cannot become a layer while it
+ * is mounted (EBUSY with index=on), but its entries can be moved: the frozen environment does not notice,
+ * and moving them back restores it exactly.
  */
 export async function seal(upper: string, layer: string): Promise<void> {
   const { mode, uid, gid } = await lstat(upper)
@@ -16,7 +24,7 @@ export async function seal(upper: string, layer: string): Promise<void> {
 }
 
 async function moveEntries(from: string, to: string): Promise<void> {
-  // As bytes: names that sandboxed code chose need not be text.
+  // As bytes: names chosen by sandboxed code need not be text.
   for (const name of await readdir(from, { encoding: 'buffer' })) {
     await rename(inside(from, name), inside(to, name))
   }
@@ -26,16 +34,15 @@ function inside(dir: string, name: Buffer): Buffer {
   return Buffer.concat([Buffer.from(`${dir}/`), name])
 }
 
-/** Moves back what `seal` moved, also where it was interrupted; then there is no such layer. */
+/** Moves back what `seal` moved, even if it was interrupted, and removes the layer. */
 export async function unseal(layer: string, upper: string): Promise<void> {
   if (!(await pathExists(layer))) return
   await moveEntries(layer, upper)
   await rmdir(layer)
 }
 
-/** A copy of what an environment wrote, for a snapshot that leaves it running over its own upper. */
-export async function copyUpper(upper: string, layer: string): Promise<void> {
-  await mustRun('copying the files of an environment', 'cp', [
-    ...['-a', '--reflink=auto', '--sparse=auto', '--no-target-directory', '--', upper, layer],
-  ])
+/** Copies what an environment wrote, for a snapshot after which it continues over its own upper. */
+export async function copyUpper(tools: Tools, upper: string, layer: string): Promise<void> {
+  const options = ['-a', '--reflink=auto', '--sparse=auto', '--no-target-directory']
+  await tools.mustRun('copying the files of an environment', 'cp', [...options, '--', upper, layer])
 }

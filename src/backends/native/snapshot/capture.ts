@@ -1,207 +1,179 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { dumpsEnded } from '../../../criu/dumps-ended.ts'
-import { makeCopyVariant } from '../../../criu/image-variants.ts'
-import { nameLinkRemaps, unnameLinkRemaps } from '../../../criu/link-remaps.ts'
-import { dumpDespiteLostNames } from '../../../criu/lost-names.ts'
-import { shareDump } from '../../../criu/memory/share-dump.ts'
-import { judgeProcesses, surveyProcesses } from '../../../criu/memory/verdicts.ts'
-import { repairImages } from '../../../criu/repair-images.ts'
-import { settleNames } from '../../../criu/settle-names.ts'
-import { ifThere } from '../../../linux/if-there.ts'
+import { openImages } from '../../../criu/images/dump-images.ts'
+import { linkNamelessFiles, unlinkNamelessFiles } from '../../../criu/nameless-files.ts'
+import { ifExists } from '../../../linux/files/if-exists.ts'
+import { pathExists } from '../../../linux/files/path-exists.ts'
+import { removeTree } from '../../../linux/files/remove-tree.ts'
 import { killPoint } from '../../../linux/kill-points.ts'
-import { pathExists } from '../../../linux/path-exists.ts'
 import { isAlive } from '../../../linux/process-identity.ts'
-import { mkdir } from '../../../linux/quick-fs.ts'
-import { removeTree } from '../../../linux/remove-tree.ts'
-import { runCell } from '../../../linux/run-cell.ts'
 import type { Stopwatch } from '../../../linux/stopwatch.ts'
-import type { MemoryMode } from '../../../model/environment.ts'
+import type { Tools } from '../../../linux/tools.ts'
 import type { EnvironmentId, SnapshotId } from '../../../model/ids.ts'
-import type { Captured, SnapshotMemory, SnapshotRecord } from '../../../model/snapshot.ts'
+import type { SnapshotMemory } from '../../../model/snapshot.ts'
 import type { Layer } from '../cell/cell.ts'
-import type { Attributes } from '../cell/environment-directory.ts'
-import { freeze, isFrozen, thaw } from '../cell/freezer.ts'
+import { isFrozen } from '../cell/freezer.ts'
 import { explained } from '../host-failures.ts'
+import type { NativeImage } from '../image.ts'
 import type { NativeInstance } from '../instance.ts'
 import type { Native } from '../native.ts'
 import { dropIndexLinks, restoreIndexLinks } from '../overlay/index-links.ts'
 import { copyUpper, seal, unseal } from '../overlay/seal.ts'
+import { deleteSubvolumes } from '../overlay/subvolumes/subvolumes.ts'
 import type { EnvironmentPlaces } from '../places.ts'
+import { continueOriginal, freezeNoting, waitsOfOriginal } from './continue-original.ts'
 import { holdingsOf, ownBytes } from './holdings.ts'
-import { refuseTraced } from './traced.ts'
+import {
+  dumpProcesses,
+  type FullSubject,
+  type Subject,
+  settleDump,
+  shareImages,
+  storeImages,
+} from './take-processes.ts'
 
-/** What a snapshot is made of, as the store keeps it. */
-export interface NativeImage {
-  readonly kind: 'native'
-  readonly captured: readonly Captured[]
-  /** topmost first; the snapshot's own is among them if it sealed anything */
-  readonly layers: readonly Layer[]
-  /** mode and owner of `/` inside, which no layer can say */
-  readonly root?: Attributes
-  /** true if its processes can only be restored over these very layers */
-  readonly pinned: boolean
-}
-
-export function imageOf(snapshot: SnapshotRecord): NativeImage {
-  return snapshot.image as unknown as NativeImage
-}
-
-export function toImageRecord({ layers, root, ...image }: NativeImage): SnapshotRecord['image'] {
-  return { ...image, ...(root && { root: { ...root } }), layers: layers.map((it) => ({ ...it })) }
-}
-
-interface Capture {
+export interface Capture {
   readonly image: NativeImage
   readonly imagesBytes: number
   readonly memory: SnapshotMemory | null
+  /** when the environment stopped and continued, in the time of `performance.now()`; null: it has not */
   readonly frozenAt: number
-}
-
-interface Subject {
-  readonly id: EnvironmentId
-  readonly instance: NativeInstance
-  readonly snapshot: SnapshotId
+  readonly thawedAt: number | null
+  /** how long it stood still before that, if it did */
+  readonly earlierStopMs: number
 }
 
 /**
- * Takes an environment's processes and files. Afterwards it is frozen and its upper is empty: either
- * a successor takes over, or `uncapture` gives it back what was taken.
+ * Captures processes and files of an environment that writes to a directory. Afterwards it is frozen and
+ * its upper is empty. Then either a successor takes over, or `uncapture` gives everything back.
  */
 export async function capture(
   native: Native,
-  { id, instance, snapshot, memory: mode }: Subject & { readonly memory: MemoryMode },
+  subject: FullSubject,
   watch: Stopwatch,
 ): Promise<Capture> {
-  const { places, settings, workers } = native
-  const cgroups = native.cgroups(id, instance.slot)
-  const images = join(places.snapshot(snapshot), 'images')
-  workers.prepare(2)
-  refuseTraced(cgroups[0] ?? '')
-  // What CRIU restores reads some of them as the sandbox's root.
-  await mkdir(images, { recursive: true, mode: 0o711 })
-  // Programs are read before the freeze; then it is a matter of a moment.
-  const survey = await watch.measure('judge', () =>
-    surveyProcesses(settings, cgroups[0] ?? '', mode),
-  )
-  const frozenAt = performance.now()
-  await watch.measure('freeze', () => freeze(cgroups))
-  killPoint('snapshot:frozen')
-  const [verdicts, { watchesByHandle }] = await Promise.all([
-    // First: what processes map is read before CRIU adds code of its own to it.
-    judgeProcesses(survey, cgroups[0] ?? '', mode),
-    watch.measure('dump', () =>
-      dumpDespiteLostNames(workers, {
-        ...{ pid: instance.process.pid, images, cgroup: cgroups[0] ?? '' },
-      }),
-    ),
-  ])
+  const { instance, snapshot } = subject
+  const dumped = await dumpProcesses(native, subject, watch, async () => {})
   const memory = await watch.measure('surgery', async () => {
-    await settleNames(images, instance.process.pid)
-    await nameLinkRemaps(images, instance.process.pid)
-    await repairImages(images)
-    const from = places.slot(id, instance.slot).pages
-    const pages = places.pages(snapshot)
-    const shared = await shareDump({ snapshot, images, pages, from, mode, verdicts })
-    await makeCopyVariant(places.snapshot(snapshot), images)
-    return shared
+    const settled = await settleDump(native, subject, dumped)
+    const waits = await waitsOfOriginal(native, native.cgroups(subject.id, instance.slot))
+    const shared = await shareImages(native, subject, settled, dumped)
+    const stored = await storeImages(native, subject, shared, { ...dumped, waits })
+    const images = openImages(settled.directory)
+    await linkNamelessFiles(native.tools, images, instance.process.pid)
+    return stored
   })
   killPoint('snapshot:dumped')
-  const layer: Layer = { path: places.sealed(snapshot), ids: 'cell' }
-  const slot = places.slot(id, instance.slot)
-  await watch.measure('seal', async () => {
-    await rejoinLinks(instance, slot.work)
-    await dropIndexLinks(slot)
-    await seal(slot.upper, layer.path)
-  })
+  const layer = await watch.measure('seal', () => sealFiles(native, subject))
   killPoint('snapshot:sealed')
   return {
     image: {
       kind: 'native',
       captured: ['filesystem', 'processes', 'terminal'],
       layers: [layer, ...instance.layers],
-      pinned: watchesByHandle,
+      pinned: dumped.pinned,
     },
-    imagesBytes: ownBytes(await holdingsOf(places, snapshot)),
-    ...{ memory, frozenAt },
+    imagesBytes: ownBytes(await holdingsOf(native.places, snapshot)),
+    memory,
+    frozenAt: dumped.frozenAt,
+    thawedAt: null,
+    earlierStopMs: dumped.earlierStopMs,
   }
 }
 
-/** A changed file keeps its content under all of its names; the search is long only if there is one. */
-async function rejoinLinks(instance: NativeInstance, work: string): Promise<void> {
+async function sealFiles(
+  { places, tools }: Native,
+  { id, instance, snapshot }: Subject,
+): Promise<Layer> {
+  const slot = places.slot(id, instance.slot)
+  const path = places.sealed(snapshot)
+  await rejoinLinks(tools, instance, slot.work)
+  await dropIndexLinks(slot)
+  await seal(slot.upper, path)
+  return { path, ids: 'cell' }
+}
+
+/** Makes all names of a changed file lead to its new content. Only such a file needs a long search. */
+async function rejoinLinks(tools: Tools, instance: NativeInstance, work: string): Promise<void> {
   const index = join(work, 'index')
-  // Most often nothing was copied up, and starting a program to find that takes milliseconds.
-  const entries = ifThere(() => readdirSync(index, { withFileTypes: true }))
+  // Usually nothing was copied up, and starting a program to find that out takes milliseconds.
+  const entries = ifExists(() => readdirSync(index, { withFileTypes: true }))
   if (!entries?.some((entry) => entry.isFile())) return
   const layers = instance.layers.map(({ path }) => path)
   const pid = String(instance.process.pid)
-  await runCell('joining hard links', ['rejoin', pid, index, ...layers])
+  await tools.runCell('joining hard links', ['rejoin', pid, index, ...layers])
 }
 
-/** Copies an environment's files while it is frozen; it then goes on as it was. */
+/** Copies an environment's files while it is frozen; then it continues. */
 export async function captureFiles(
   native: Native,
   { id, instance, snapshot }: Subject,
   watch: Stopwatch,
 ): Promise<Capture> {
+  const { tools } = native
   const cgroups = native.cgroups(id, instance.slot)
   const layer: Layer = { path: native.places.sealed(snapshot), ids: 'cell' }
   const wasFrozen = isFrozen(cgroups)
-  const frozenAt = performance.now()
-  await watch.measure('freeze', () => freeze(cgroups))
+  const { frozenAt, phases } = await freezeNoting(native, cgroups)
+  watch.add(phases)
   try {
     const { upper, work } = native.places.slot(id, instance.slot)
     await watch.measure('copy', async () => {
-      await rejoinLinks(instance, work)
-      await copyUpper(upper, layer.path)
+      await rejoinLinks(tools, instance, work)
+      await copyUpper(tools, upper, layer.path)
     })
     killPoint('snapshot:copied')
   } finally {
-    if (!wasFrozen) await watch.measure('thaw', () => thaw(cgroups))
+    if (!wasFrozen) await watch.measure('thaw', () => continueOriginal(native, cgroups))
   }
   const layers = [layer, ...instance.layers]
   const image: NativeImage = { kind: 'native', captured: ['filesystem'], layers, pinned: false }
-  return { image, imagesBytes: 0, memory: null, frozenAt }
+  const thawedAt = performance.now()
+  return { image, imagesBytes: 0, memory: null, frozenAt, thawedAt, earlierStopMs: 0 }
 }
 
-/** Undoes `capture` at whatever step it ended; nothing inside can tell that anything happened. */
+/** Undoes `capture`, whatever step it ended at. Nothing inside can tell that anything happened. */
 export async function uncapture(
   native: Native,
   id: EnvironmentId,
   instance: NativeInstance,
   snapshot: SnapshotId,
 ): Promise<void> {
-  await explained('giving back what a snapshot took', async () => {
+  await explained('undoing a snapshot', async () => {
     const images = join(native.places.snapshot(snapshot), 'images')
-    // Files were only moved where processes were taken, too; a copy must not come back over them.
+    // Files were moved only if processes were captured, too; a copy must not overwrite the originals.
     const tookFiles = await pathExists(images)
     const slot = native.places.slot(id, instance.slot)
     if (tookFiles) {
-      await dumpsEnded(images)
-      // Before its files are all back, nothing may run that would miss them.
-      await unseal(native.places.sealed(snapshot), slot.upper)
+      await dumpsEnded(native.tools, images)
+      // Nothing inside may run before all its files are back.
+      if (instance.files === undefined) await unseal(native.places.sealed(snapshot), slot.upper)
     }
     try {
-      if (tookFiles) await restoreNames(slot, images, instance)
+      if (tookFiles) await restoreNames(native.tools, slot, images, instance)
     } finally {
       const cgroups = native.cgroups(id, instance.slot)
-      if (await pathExists(cgroups[0] ?? '')) await thaw(cgroups)
+      if (await pathExists(cgroups[0])) await continueOriginal(native, cgroups)
     }
   })
   await discard(native, snapshot)
 }
 
 async function restoreNames(
+  tools: Tools,
   slot: EnvironmentPlaces,
   images: string,
   instance: NativeInstance,
 ): Promise<void> {
-  await restoreIndexLinks(slot)
-  if (isAlive(instance.process)) await unnameLinkRemaps(images, instance.process.pid)
+  if (instance.files === undefined) await restoreIndexLinks(slot)
+  if (isAlive(instance.process)) await unlinkNamelessFiles(tools, images, instance.process.pid)
 }
 
 /** Removes a snapshot's files. */
 export async function discard(native: Native, snapshot: SnapshotId): Promise<void> {
-  await removeTree(native.places.snapshot(snapshot))
-  await removeTree(native.places.sealed(snapshot))
+  const files = native.places.filesIn(snapshot)
+  await deleteSubvolumes(native.tools, [files])
+  await removeTree(native.tools, native.places.snapshot(snapshot))
+  await removeTree(native.tools, native.places.sealed(snapshot))
 }

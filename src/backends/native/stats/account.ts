@@ -1,7 +1,7 @@
 import { pagesInside } from '../../../criu/memory/pages-files.ts'
 import type { MemoryAccount } from '../../backend.ts'
 
-/** What the kernel tells of one process's memory. */
+/** What the kernel reports about the memory of one process. */
 export interface ProcessMaps {
   /** /proc/PID/smaps_rollup */
   readonly rollup: string
@@ -10,9 +10,9 @@ export interface ProcessMaps {
 }
 
 /**
- * What an environment has in memory. Of what its processes share among themselves, each has its part;
- * written pages count as private, whatever they were mapped from. Of pages files, each counts once, as
- * far as the process has it that has most of it.
+ * The memory that an environment uses. Memory that its processes share is divided among them. Written
+ * pages count as private, whatever they were mapped from. Each pages file counts once, with the size that
+ * the process with the most of it has in memory.
  */
 export function accountMemory(processes: readonly ProcessMaps[]): MemoryAccount {
   const privateBytes = sum(processes.map(({ rollup }) => privateOf(rollup)))
@@ -26,12 +26,12 @@ export function accountMemory(processes: readonly ProcessMaps[]): MemoryAccount 
   return { privateBytes, sharedBytes, totalBytes: privateBytes + sharedBytes }
 }
 
-/** What a process has for itself, from its smaps_rollup. */
+/** The private memory of a process, from its smaps_rollup. */
 export function privateOf(rollup: string): number {
   return sum(['Pss_Anon', 'Pss_Shmem', 'SwapPss'].map((field) => fieldOf(rollup, field)))
 }
 
-/** By pages file, what a process has of it that it did not write to. */
+/** Unwritten bytes that a process has in memory of each pages file. */
 function residentPages(smaps: string): Map<string, number> {
   const resident = new Map<string, number>()
   for (const area of smaps.split(/^(?=[0-9a-f]+-[0-9a-f]+ )/m)) {

@@ -1,7 +1,8 @@
-import { mmEntry, vmaEntry } from '../criu-messages.ts'
-import { decodeImage, encodeImage, type ImageFile } from '../image-file.ts'
-import { change, type Message, make, read } from '../schema.ts'
-import { unknownFormat } from '../unknown-format.ts'
+import { mmEntry, vmaEntry } from '../format/criu-messages.ts'
+import { decodeImage, encodeImage, type ImageFile } from '../format/image-file.ts'
+import { change, type Message, make, read } from '../format/schema.ts'
+import { unknownFormat } from '../format/unknown-format.ts'
+import { type Addresses, pageSize } from './pages.ts'
 
 /** A part of a process's address space, mapped in one way: a VMA. */
 export interface Area extends Message<typeof vmaEntry> {
@@ -13,24 +14,34 @@ export interface Area extends Message<typeof vmaEntry> {
 const status = { regular: 1, heap: 32, privateFile: 64, sharedFile: 128, privateAnonymous: 512 }
 
 const PROT_READ = 1
+const PROT_WRITE = 2
 const MAP_PRIVATE = 0x2
 const MAP_ANONYMOUS = 0x20
+const MAP_GROWSDOWN = 0x100
+const MAP_LOCKED = 0x2000
 const MAP_NORESERVE = 0x4000
+const MADV_DONTFORK = 10
 
 /**
- * Advice that a file mapping can have too, to the same effect: random, sequential, (no) huge pages,
- * not in core dumps. Others, such as wipe on fork, are for anonymous memory, or we are not sure.
+ * Advice that a file mapping can have too, with the same effect: random, sequential, not for children, (no)
+ * huge pages, not in core dumps. CRIU gives it again. Others, such as wipe on fork, only work on anonymous
+ * memory, or we are not sure.
  */
-const harmlessAdvice = [1, 2, 14, 15, 16].reduce((bits, advice) => bits + 2 ** advice, 0)
+const harmlessAdvice = [1, 2, MADV_DONTFORK, 14, 15, 16].reduce(
+  (bits, advice) => bits + 2 ** advice,
+  0,
+)
 
-interface Memory {
+export interface Memory {
   readonly image: ImageFile
   readonly areas: readonly Area[]
+  /** what the kernel lets grow with brk; empty if unknown */
+  readonly heap: Addresses
   /** the number of the program that the process runs, in files.img */
   readonly executable: number
 }
 
-/** Several steps of a snapshot look at the same images, whose bytes never change. */
+/** A cache: several steps of a snapshot decode the same images, whose bytes never change. */
 const decoded = new WeakMap<Buffer, Memory>()
 
 export function decodeAreas(mm: Buffer): Memory {
@@ -41,9 +52,14 @@ export function decodeAreas(mm: Buffer): Memory {
 
 function decode(mm: Buffer): Memory {
   const image = decodeImage(mm)
-  const { vmas, exeFileId } = read(mmEntry, entryOf(image))
+  const { vmas, exeFileId, startBrk = 0, brk = startBrk } = read(mmEntry, entryOf(image))
   const areas = vmas.map((entry) => ({ ...read(vmaEntry, entry), entry }))
-  return { image, areas, executable: exeFileId }
+  return { image, areas, heap: wholePages(startBrk, brk), executable: exeFileId }
+}
+
+function wholePages(from: number, to: number): Addresses {
+  const start = Math.ceil(from / pageSize) * pageSize
+  return { start, end: Math.max(start, Math.ceil(to / pageSize) * pageSize) }
 }
 
 /** mm-PID.img with other areas. */
@@ -79,10 +95,32 @@ export function isPrivateAnonymous(area: Area): boolean {
   return (area.status & ~status.heap) === (status.regular | status.privateAnonymous)
 }
 
+/** Areas in order of addresses. In images, guards come last, and lie within other areas. */
+export function inOrder(areas: readonly Area[]): Area[] {
+  return areas.filter(({ start }, at) => start >= (areas[at - 1]?.end ?? 0))
+}
+
+/** A private area that belongs to this process alone, not to its children. */
+export function isNotForked({ madv = 0 }: Area): boolean {
+  return (madv & (1 << MADV_DONTFORK)) !== 0
+}
+
+export function isWritable({ prot }: Area): boolean {
+  return (prot & PROT_WRITE) !== 0
+}
+
+export function isStack({ flags }: Area): boolean {
+  return (flags & MAP_GROWSDOWN) !== 0
+}
+
+export function isLocked({ flags }: Area): boolean {
+  return (flags & MAP_LOCKED) !== 0
+}
+
 /**
  * Whether parts of an area may become private mappings of another file without anyone noticing.
- * Stacks that grow, locked and huge pages have flags that are not in the list, shared memory and the
- * kernel's own areas another status. What cannot be read cannot be told from an area set aside.
+ * Stacks that grow, locked pages and huge pages have other flags. Shared memory and the kernel's own
+ * areas have another status. An area without read permission may merely be reserved, so it does not count.
  */
 export function isShareable(area: Area): boolean {
   const { flags, prot, madv = 0, unknownFields } = area
@@ -111,22 +149,27 @@ interface MappedPart {
   readonly pgoff: number
 }
 
-/** A part of an area as a private mapping of a file, the way CRIU has one. */
+/** A part of an area as a private mapping of a file, as CRIU writes one. */
 export function mappedPartOf(area: Area, part: MappedPart): Uint8Array {
   const { start, end, fileId, pgoff } = part
   return rewritten(area, {
-    ...{ start, end, pgoff, shmid: fileId, fd: -1, fdflags: 0 },
+    start,
+    end,
+    pgoff,
+    shmid: fileId,
+    fd: -1,
+    fdflags: 0,
     flags: area.flags & ~MAP_ANONYMOUS,
     status: status.regular | status.privateFile,
   })
 }
 
-/** An area of the same file under another number. */
+/** The same area, with another number for its file. */
 export function renumbered(area: Area, fileId: number): Uint8Array {
   return rewritten(area, { shmid: fileId })
 }
 
-/** Made anew in half the time, where nothing unknown has to be kept. */
+/** Making a new entry takes half the time, but is only possible if there are no unknown fields to keep. */
 function rewritten(area: Area, changes: Partial<Message<typeof vmaEntry>>): Uint8Array {
   if (area.unknownFields > 0) return change(vmaEntry, area.entry, changes)
   return make(vmaEntry, { ...area, ...changes })

@@ -1,10 +1,16 @@
 import { type Area, isShareable, mappedPartOf, partOf } from './areas.ts'
-import { pageSize, type Stretch } from './pages.ts'
+import { type Addresses, pageSize, type Stretch } from './pages.ts'
+import { intersect, subtract } from './ranges.ts'
 
 /** An area, and the stretches of it that a file will hold, in order. */
-export interface Cut {
+export interface Cut<S extends Stretch = Stretch> {
   readonly area: Area
-  readonly stretches: readonly Stretch[]
+  readonly stretches: readonly S[]
+}
+
+/** A stretch of a file that files.img lists. */
+export interface FileStretch extends Stretch {
+  readonly fileId: number
 }
 
 export interface SharingLimits {
@@ -14,7 +20,7 @@ export interface SharingLimits {
   readonly mostVmas: number
 }
 
-/** All areas, in order, with what the dump has of them. */
+/** All areas, in order, with the parts that the dump holds. */
 export function presentIn(areas: readonly Area[], stretches: readonly Stretch[]): Cut[] {
   let next = 0
   return areas.map((area) => {
@@ -33,14 +39,24 @@ export function onlyShareable(cut: Cut): Cut {
   return isShareable(cut.area) ? cut : { ...cut, stretches: [] }
 }
 
-function clip(stretch: Stretch, area: Area): Stretch {
+/** Without the parts of its stretches that lie in `ranges`, which are in order. */
+export function without(cut: Cut, ranges: readonly Addresses[]): Cut {
+  if (ranges.length === 0 || cut.stretches.length === 0) return cut
+  const { area, stretches } = cut
+  return { area, stretches: intersect(stretches, subtract(stretches, ranges), clip) }
+}
+
+function clip(stretch: Stretch, area: Addresses): Stretch {
   const start = Math.max(stretch.start, area.start)
   const end = Math.min(stretch.end, area.end)
   return { start, end, offset: stretch.offset + start - stretch.start }
 }
 
-/** The longer stretches only, so that there are not too many areas; null if there are anyway. */
-export function limitCuts(cuts: readonly Cut[], limits: SharingLimits): Cut[] | null {
+/** Keeps only the longer stretches, so that there are not too many areas; null if that is impossible. */
+export function limitCuts<S extends Stretch>(
+  cuts: readonly Cut<S>[],
+  limits: SharingLimits,
+): Cut<S>[] | null {
   const longest = cuts.reduce((most, { stretches }) => stretches.reduce(longer, most), 0)
   for (let least = Math.max(limits.minRunPages, 1) * pageSize; least <= longest; least *= 2) {
     const limited = cuts.map(({ area, stretches }) => ({
@@ -52,11 +68,11 @@ export function limitCuts(cuts: readonly Cut[], limits: SharingLimits): Cut[] | 
   return null
 }
 
-function longer(most: number, { start, end }: Stretch): number {
+function longer(most: number, { start, end }: Addresses): number {
   return Math.max(most, end - start)
 }
 
-/** Stretches of one area never touch, so there is something else between any two. */
+/** At most: where two stretches touch, there is no other part between them. */
 function partsOf({ area, stretches }: Cut): number {
   const [first] = stretches
   const last = stretches.at(-1)
@@ -66,9 +82,14 @@ function partsOf({ area, stretches }: Cut): number {
 
 /** The areas that an area becomes when its stretches are mapped from a file. */
 export function cutArea({ area, stretches }: Cut, fileId: number): Uint8Array[] {
+  return cutIntoFiles({ area, stretches: stretches.map((stretch) => ({ ...stretch, fileId })) })
+}
+
+/** The same, each stretch from its own file. */
+export function cutIntoFiles({ area, stretches }: Cut<FileStretch>): Uint8Array[] {
   const entries: Uint8Array[] = []
   let at = area.start
-  for (const { start, end, offset } of stretches) {
+  for (const { start, end, offset, fileId } of stretches) {
     if (start > at) entries.push(partOf(area, at, start))
     entries.push(mappedPartOf(area, { start, end, fileId, pgoff: offset }))
     at = end

@@ -1,4 +1,4 @@
-import { type Area, decodeAreas, isFile, isPrivateAnonymous } from './areas.ts'
+import { type Area, decodeAreas, inOrder, isFile, isPrivateAnonymous } from './areas.ts'
 import { type Cut, presentIn } from './cuts.ts'
 import { decodePagemap, stretchesOf } from './pagemap.ts'
 import type { MemoryImages } from './pages.ts'
@@ -8,7 +8,7 @@ export type Source =
   | { readonly kind: 'page' /** in the pages file */; readonly offset: number }
   | { readonly kind: 'file'; readonly fileId: number; readonly offset: number }
   | { readonly kind: 'zero' }
-  /** shared memory, or an area of the kernel's own */
+  /** shared memory, or one of the kernel's own areas */
   | { readonly kind: 'other'; readonly status: number; readonly shmid: number }
 
 export interface Content {
@@ -20,10 +20,8 @@ export interface Content {
 /** What a process finds in its memory when it is restored, in order of addresses. */
 export function describeMemory(images: MemoryImages): Content[] {
   const { areas } = decodeAreas(images.mm)
-  // Guards come last, and lie within other areas.
-  const sorted = areas.filter(({ start }, at) => start >= (areas[at - 1]?.end ?? 0))
   const pagemap = decodePagemap(images.pagemap)
-  return presentIn(sorted, stretchesOf(pagemap)).flatMap(contentOf)
+  return presentIn(inOrder(areas), stretchesOf(pagemap)).flatMap(contentOf)
 }
 
 export function contentOf({ area, stretches }: Cut): Content[] {
@@ -38,7 +36,7 @@ export function contentOf({ area, stretches }: Cut): Content[] {
   return contents
 }
 
-/** What shows where the dump has no page. */
+/** What a process sees where the dump has no page. */
 function beneath(area: Area, start: number, end: number): Content {
   const { status, shmid, pgoff } = area
   if (isFile(area)) {

@@ -14,10 +14,14 @@ export interface ByteRange {
   readonly length: number
 }
 
-/** Addresses of a process whose content lies in one piece in its pages file. */
-export interface Stretch {
+/** Addresses of a process. */
+export interface Addresses {
   readonly start: number
   readonly end: number
+}
+
+/** Addresses of a process whose content is in one piece in its pages file. */
+export interface Stretch extends Addresses {
   /** in the pages file */
   readonly offset: number
 }

@@ -1,4 +1,4 @@
-/* Open files: positions, flags, and names that are gone. */
+/* Open files: positions, flags, and lost names. */
 #define _GNU_SOURCE
 #include "object.h"
 
@@ -59,7 +59,7 @@ static bool unlinked_holds(void) {
          facts.st_nlink == 0 && facts.st_size == 0;
 }
 
-/* Opened by a name that is gone; another name of the same file is left. */
+/* Opened by a name that no longer exists; another name of the same file does. */
 static int relinked;
 
 static void make_relinked(void) {
@@ -75,7 +75,7 @@ static bool relinked_holds(void) {
          open_file.st_ino == by_name.st_ino;
 }
 
-/* Opened, and then another file was put in its place. */
+/* Opened, then replaced by another file. */
 static int replaced;
 
 static void make_replaced(void) {

@@ -19,7 +19,7 @@ static void make_flocks(void) {
   MUST(flock(make_file("flock-shared"), LOCK_SH));
 }
 
-/* Whether another opening of the file gets the lock. */
+/* Whether somebody else who opens the file gets the lock. */
 static bool gets(const char *name, int operation) {
   int fd = open(name, O_RDWR);
   bool got = flock(fd, operation | LOCK_NB) == 0;
@@ -44,7 +44,7 @@ static void make_posix_locks(void) {
   lock(fd, F_SETLK, part(F_RDLCK, 1000, 0));
 }
 
-/* The kind of lock that is in the way of writing there. */
+/* The kind of lock that prevents writing there. */
 static short in_the_way(const char *name, off_t start, off_t length) {
   struct flock range = part(F_WRLCK, start, length);
   int fd = open(name, O_RDWR);

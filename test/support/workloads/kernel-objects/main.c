@@ -1,5 +1,5 @@
 /* Makes one of each kernel object, and verifies all of them on demand. Lines on standard input:
- * check (prints OK, or what does not hold), mark WORD, marks, say TEXT. */
+ * check (prints OK, or what is wrong), mark WORD, marks, say TEXT. */
 #define _GNU_SOURCE
 #include "object.h"
 

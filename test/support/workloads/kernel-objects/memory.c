@@ -40,7 +40,7 @@ static bool sparse_holds(void) {
   return true;
 }
 
-/* What madvise gives back reads as zeros, also if it was in the snapshot. */
+/* What madvise frees reads as zeros, even if it was in the snapshot. */
 static char *given_back;
 
 static void make_given_back(void) {
@@ -132,7 +132,7 @@ static void make_locked(void) {
 }
 
 static bool locked_holds(void) {
-  /* The kernel says EFAULT where the program itself would be ended. */
+  /* The kernel returns EFAULT where the program itself would be killed. */
   int ends[2];
   MUST(pipe(ends));
   bool readable = write(ends[1], guarded, 1) == 1;

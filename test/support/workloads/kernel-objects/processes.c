@@ -34,7 +34,7 @@ static void *count(void *index) {
   return NULL;
 }
 
-/* Sleeps until it is asked. */
+/* Sleeps until it gets a request. */
 static void *reply(void *name) {
   MUST(prctl(PR_SET_NAME, name));
   pthread_mutex_lock(&mutex);
@@ -72,7 +72,7 @@ static pid_t zombie, killed, stopped, orphan_group;
 
 static pid_t child(void) {
   pid_t pid = MUST(fork());
-  /* Timers are not inherited; signals of the program's own are not for its children. */
+  /* Timers are not inherited; the program's own signals are not for its children. */
   if (pid == 0) signal(SIGHUP, SIG_DFL);
   return pid;
 }

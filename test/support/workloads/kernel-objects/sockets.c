@@ -20,7 +20,7 @@ static bool peeks(int fd, const char *text) {
 
 static void say(int fd, const char *text) { MUST(send(fd, text, strlen(text), 0)); }
 
-/* To and fro, leaving nothing queued. */
+/* Back and forth, leaving nothing queued. */
 static bool carries(int from, int to) {
   char buffer[8];
   return send(from, "ping", 4, 0) == 4 && recv(to, buffer, 4, MSG_WAITALL) == 4 &&
@@ -49,7 +49,7 @@ static bool pairs_hold(void) {
          carries(half_closed[1], half_closed[0]) && recv(half_closed[1], &byte, 1, 0) == 0;
 }
 
-/* A descriptor on its way: in a message that nobody has received yet. */
+/* A descriptor in flight, in a message that nobody has received yet. */
 static int passing[2];
 
 union control {

@@ -136,7 +136,7 @@ static void make_clock(void) {
   began = now.tv_sec;
 }
 
-/* Monotonic time goes on from where it was. */
+/* Monotonic time continues from where it was. */
 static bool clock_holds(void) {
   struct timespec now;
   MUST(clock_gettime(CLOCK_MONOTONIC, &now));

@@ -1,4 +1,4 @@
-// Allocates, frees and checks all the time; argument: where to report.
+// Constantly allocates, frees and checks; argument: where to report.
 // The report holds "rounds N", or "stale ..." and then the program has ended.
 
 import java.nio.ByteBuffer;
@@ -64,7 +64,7 @@ public class JavaProgram {
             long began = System.nanoTime();
             work(round);
             report("rounds " + (round + 1));
-            // Many of these run beside each other: none takes more than a tenth of a core.
+            // Many of these run at the same time: none takes more than a tenth of a core.
             Thread.sleep(Math.min(2000, 9 * (System.nanoTime() - began) / 1_000_000));
         }
     }

@@ -1,4 +1,4 @@
-# Allocates, frees and checks all the time; argument: where to report.
+# Constantly allocates, frees and checks; argument: where to report.
 # The report holds "rounds N", or "stale ..." and then the program has ended.
 report() {
   echo "$1" >"$report_path.new" && mv "$report_path.new" "$report_path"
@@ -19,7 +19,7 @@ for ((round = 1; ; round++)); do
     [[ ${lasting[$n]} == "value $n" ]] || { report "stale value $n: ${lasting[$n]}"; exit 1; }
   done
   report "rounds $round"
-  # Many of these run beside each other: none takes more than a tenth of a core.
+  # Many of these run at the same time: none takes more than a tenth of a core.
   spent=$((${EPOCHREALTIME/[.,]/} - began))
   sleep "$((spent > 200000 ? 2 : 1))"
 done

@@ -1,5 +1,5 @@
 /*
- * Allocates, frees and checks all the time, in two threads; argument: where to report.
+ * Constantly allocates, frees and checks, in two threads; argument: where to report.
  * The report holds "rounds N", or "stale ..." and then the program has ended.
  */
 #include <malloc.h>

@@ -1,5 +1,5 @@
 /*
- * Counts on the kernel: what it gives back with MADV_DONTNEED, and what it lets grow with mremap,
+ * Counts on the kernel: what it frees with MADV_DONTNEED, and what it lets grow with mremap,
  * has to read as zeros, and everything else as it was left.
  *
  *   dontneed REPORT
@@ -52,7 +52,7 @@ static unsigned long wrong(long first, long count)
     return words;
 }
 
-/* A mapping that is let grow reads as zeros where it is new. */
+/* A mapping that grows reads as zeros where it is new. */
 static unsigned long grow(uint64_t **block, long *pages)
 {
     long more = *pages < 2048 ? *pages * 2 : 64;
@@ -103,6 +103,6 @@ int main(int argc, char **argv)
             return 1;
         }
         report(argv[1], "rounds", round);
-        usleep(100000); /* many of these run beside each other */
+        usleep(100000); /* many of these run at the same time */
     }
 }

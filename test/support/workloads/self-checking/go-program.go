@@ -1,4 +1,4 @@
-// Allocates, frees and checks all the time; argument: where to report.
+// Constantly allocates, frees and checks; argument: where to report.
 // The report holds "rounds N", or "stale ..." and then the program has ended.
 package main
 
@@ -96,7 +96,7 @@ func main() {
 		began := time.Now()
 		work(round)
 		report(fmt.Sprint("rounds ", round+1))
-		// Many of these run beside each other: none takes more than a tenth of a core.
+		// Many of these run at the same time: none takes more than a tenth of a core.
 		pause := 9 * time.Since(began)
 		if pause > 2*time.Second {
 			pause = 2 * time.Second

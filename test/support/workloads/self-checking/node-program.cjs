@@ -1,4 +1,4 @@
-// Allocates, frees and checks all the time; argument: where to report.
+// Constantly allocates, frees and checks; argument: where to report.
 // The report holds "rounds N", or "stale ..." and then the program has ended.
 const { createHash } = require('node:crypto')
 const { renameSync, writeFileSync } = require('node:fs')
@@ -15,7 +15,7 @@ const check = (condition, what) => {
 }
 const sum = (bytes) => createHash('sha1').update(bytes).digest('hex')
 
-// Some stay for ever, and are checked in every round.
+// Some stay forever, and are checked in every round.
 const lasting = Array.from({ length: 20000 }, (_, i) => ({ name: `value ${i}`, list: [i, i + 1] }))
 const blocks = new Map()
 
@@ -30,7 +30,7 @@ function allocate(round) {
   for (const [bytes, expected] of blocks.values()) check(sum(bytes) === expected, 'a block')
 }
 
-// What is behind scripts and compressors lies in heaps other than that of objects.
+// Scripts and compressors use heaps other than that of objects.
 function useEngine(round) {
   for (let i = 0; i < 50; i++) {
     const script = new vm.Script(`${i} + ${round} /* ${'long '.repeat(50)} */`)
@@ -53,7 +53,7 @@ function work(round) {
     check(name === `value ${i}` && list[1] === i + 1, 'a value')
   }
   if (round % 5 === 0) blocks.clear()
-  // The last resort gives back all that it can.
+  // A last-resort collection frees all that it can.
   global.gc({ type: 'major', execution: 'sync', flavor: round % 2 ? 'regular' : 'last-resort' })
 }
 
@@ -67,7 +67,7 @@ function next() {
     throw error
   }
   report(`rounds ${round}`)
-  // Many of these run beside each other: none takes more than a tenth of a core.
+  // Many of these run at the same time: none takes more than a tenth of a core.
   setTimeout(next, Math.min(2000, 9 * (performance.now() - began)))
 }
 next()

@@ -2,18 +2,19 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'vitest'
+import { chromiumFlags } from '../../../../src/bench/workloads/chromium-flags.ts'
 import type { Environment } from '../../../../src/index.ts'
 import { compileC, programPath } from '../../real-programs.ts'
 import { TemporaryDirectory } from '../../temporary-directory.ts'
 import { evaluate, pages } from '../devtools.ts'
 import { run, runUntilDone } from '../run.ts'
 
-/** A program that allocates, frees and checks its data all the time, and says how that goes. */
+/** A program that constantly allocates, frees and checks its data, and reports the result. */
 export interface SelfChecking {
   readonly name: string
   /** what its processes are called */
   readonly process: RegExp
-  /** why its memory is copied; null where branches share it */
+  /** why its memory is copied; null if branches share it */
   readonly copiedFor: RegExp | null
   start(env: Environment): Promise<void>
   /** "rounds N", or "stale ..." */
@@ -23,7 +24,7 @@ export interface SelfChecking {
 const reportPath = '/root/report'
 const readReport = (env: Environment) => run(env, `cat ${reportPath} || true`)
 
-/** Starts a command line that is told where to report. */
+/** Starts a command line, with the path to report to. */
 function command(
   line: string,
   bring: (env: Environment) => Promise<void>,
@@ -48,7 +49,7 @@ function sources(...names: string[]): (env: Environment) => Promise<void> {
   }
 }
 
-/** Makes a program on the host and brings it. */
+/** Builds a program on the host and copies it in. */
 function built(build: (program: string) => void): (env: Environment) => Promise<void> {
   return async (env) => {
     using directory = new TemporaryDirectory()
@@ -89,59 +90,71 @@ const redis: Pick<SelfChecking, 'start' | 'report'> = {
 }
 
 const debuggingPort = 9222
-const chromiumFlags = [
-  ...['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'],
-  ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
-  ...['--user-data-dir=/root/profile', `--remote-debugging-port=${debuggingPort}`],
-]
+const flags = chromiumFlags(debuggingPort)
 
 const chromium: Pick<SelfChecking, 'start' | 'report'> = {
   report: (env) => evaluate(env, debuggingPort, 'report'),
   start: async (env) => {
     await sources('chromium-page.html')(env)
     const page = 'file:///root/chromium-page.html'
-    await run(env, `chromium ${chromiumFlags.join(' ')} ${page} > /root/log 2>&1 &`)
+    await run(env, `chromium ${flags.join(' ')} ${page} > /root/log 2>&1 &`)
     await expect.poll(() => pages(env, debuggingPort), { timeout: 60_000 }).toHaveLength(1)
   },
 }
 
 export const selfChecking: readonly SelfChecking[] = [
   {
-    ...{ name: 'a program that counts on MADV_DONTNEED', process: /program/ },
+    name: 'a program that counts on MADV_DONTNEED',
+    process: /program/,
     copiedFor: /program: imports madvise/,
     ...command('/root/program', dontneed()),
   },
   {
-    ...{ name: 'a static program that counts on MADV_DONTNEED', process: /program/ },
+    name: 'a static program that counts on MADV_DONTNEED',
+    process: /program/,
     copiedFor: /program: statically linked/,
     ...command('/root/program', dontneed('-static')),
   },
   {
-    ...{ name: 'Redis with jemalloc', process: /redis-server/, copiedFor: /madvise|jemalloc/ },
+    name: 'Redis with jemalloc',
+    process: /redis-server/,
+    copiedFor: /madvise|jemalloc/,
     ...redis,
   },
   {
-    ...{ name: 'Chromium', process: /chromium/, copiedFor: /chromium: / },
+    name: 'Chromium',
+    process: /chromium/,
+    copiedFor: /chromium: /,
     ...chromium,
   },
   {
-    ...{ name: 'CPython', process: /python/, copiedFor: null },
+    name: 'CPython',
+    process: /python/,
+    copiedFor: null,
     ...command('/usr/bin/python3 /root/python-program.py', sources('python-program.py')),
   },
   {
-    ...{ name: 'node', process: /node/, copiedFor: null },
+    name: 'node',
+    process: /node/,
+    copiedFor: null,
     ...command('/usr/bin/node --expose-gc /root/node-program.cjs', sources('node-program.cjs')),
   },
   {
-    ...{ name: 'Go', process: /program/, copiedFor: null },
+    name: 'Go',
+    process: /program/,
+    copiedFor: null,
     ...command('/root/program', built(buildGo)),
   },
   {
-    ...{ name: 'a JVM', process: /java/, copiedFor: null },
+    name: 'a JVM',
+    process: /java/,
+    copiedFor: null,
     ...command('java -Xmx96m -cp /root/classes JavaProgram', java),
   },
   {
-    ...{ name: 'bash', process: /bash/, copiedFor: null },
+    name: 'bash',
+    process: /bash/,
+    copiedFor: null,
     ...command('bash /root/bash-program.sh', sources('bash-program.sh')),
   },
 ]

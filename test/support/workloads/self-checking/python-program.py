@@ -1,4 +1,4 @@
-# Allocates, frees and checks all the time; argument: where to report.
+# Constantly allocates, frees and checks; argument: where to report.
 # The report holds "rounds N", or "stale ..." and then the program has ended.
 import gc
 import os
@@ -27,7 +27,7 @@ def check(condition, what):
         raise AssertionError(what)
 
 
-# Some stay for ever, and are checked in every round.
+# Some stay forever, and are checked in every round.
 lasting = {i: (f'value {i}', [i, i + 1], bytes([i % 256]) * (i % 3000)) for i in range(20000)}
 blocks = []
 
@@ -76,5 +76,5 @@ while True:
         raise
     number += 1
     report(f'rounds {number}')
-    # Many of these run beside each other: none takes more than a tenth of a core.
+    # Many of these run at the same time: none takes more than a tenth of a core.
     time.sleep(min(2, 9 * (time.monotonic() - began)))

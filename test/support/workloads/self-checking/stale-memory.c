@@ -1,10 +1,10 @@
 /*
- * Runs a program as if all its private anonymous memory were backed by a file: what it gives back with
+ * Runs a program as if all its private anonymous memory were backed by a file: what it frees with
  * madvise(MADV_DONTNEED), and what mremap adds, reads as old bytes instead of zeros.
  *
  *   stale-memory PROGRAM [ARGUMENT...]
  *
- * The last line on standard error says how many pages were given back and how many were added.
+ * The last line on standard error says how many pages were freed and how many were added.
  * Exits as the program does; 128 + its number after a signal.
  */
 #define _GNU_SOURCE
@@ -35,7 +35,7 @@ struct call {
     pid_t tid;
     long number;
     unsigned long args[6];
-    unsigned char *present; /* one byte a page of what is given back */
+    unsigned char *present; /* one byte per page of what is freed */
 };
 
 static struct call calls[MOST_TASKS];
@@ -86,8 +86,8 @@ static int open_of(pid_t tid, const char *name, int flags)
 }
 
 /*
- * The end of the stretch of private anonymous memory (also the heap and named areas) that the
- * address lies in; 0 if it lies in something else.
+ * The end of the stretch of private anonymous memory (also the heap and named areas) that contains
+ * the address; 0 if something else does.
  */
 static unsigned long anonymous_until(pid_t tid, unsigned long address)
 {
@@ -247,7 +247,7 @@ int main(int argc, char **argv)
             ptrace(PTRACE_CONT, tid, 0, signal == SIGSTOP ? 0 : signal);
         }
     }
-    fprintf(stderr, "stale: %lu pages given back, %lu added, %lu writes failed\n", pages_discarded,
+    fprintf(stderr, "stale: %lu pages freed, %lu added, %lu writes failed\n", pages_discarded,
             pages_added, calls_failed);
     return result;
 }

@@ -5,25 +5,25 @@ import {
   pstreeEntry,
   regFileEntry,
   vmaEntry,
-} from '../../../../src/criu/images/criu-messages.ts'
-import { encodeImage } from '../../../../src/criu/images/image-file.ts'
+} from '../../../../src/criu/images/format/criu-messages.ts'
+import { encodeImage } from '../../../../src/criu/images/format/image-file.ts'
+import { make } from '../../../../src/criu/images/format/schema.ts'
 import { decodeAreas } from '../../../../src/criu/images/memory/areas.ts'
 import { tellMappingsApart } from '../../../../src/criu/images/memory/inheritance.ts'
 import { regularFiles } from '../../../../src/criu/images/regular-files.ts'
-import { make } from '../../../../src/criu/images/schema.ts'
 
 const head = Buffer.from('1943565420284957', 'hex')
 const pagesFile = { id: 7, name: '/.forkpoint/pages/1' }
-const files = encodeImage({
+const files = {
   head,
   entries: [make(fileEntry, { type: 1, id: 7, reg: make(regFileEntry, pagesFile) })],
-})
+}
 
-/** Process 1 and its child 2, and that one's child 3. */
-const pstree = encodeImage({
+/** Process 1, its child 2, and that child's child 3. */
+const pstree = {
   head,
   entries: [0, 1, 2].map((ppid) => make(pstreeEntry, { pid: ppid + 1, ppid })),
-})
+}
 
 type Mapping = readonly [start: number, end: number, pgoff: number]
 
@@ -49,7 +49,7 @@ const [a, b] = [
 /** The second block, moved to where the first was. */
 const moved = [0x1000, 0x2000, 0x1000] as const
 
-test('a child that moved a block to where its parent has another does not get that one', () => {
+test("a child that moved a block to where its parent has another does not get the parent's block", () => {
   const apart = tellMappingsApart(family(memory(a, b), memory(moved)))
   expect([...(apart?.memories.keys() ?? [])]).toEqual([2])
   expect(filesIn(apart?.memories.get(2))).toEqual([8])
@@ -59,13 +59,13 @@ test('a child that moved a block to where its parent has another does not get th
   ])
 })
 
-test('every generation is told from the one before', () => {
+test('every generation is distinguished from the one before', () => {
   const apart = tellMappingsApart(family(memory(a, b), memory(moved, b), memory(a, b)))
   expect(filesIn(apart?.memories.get(2))).toEqual([8, 7])
   expect(filesIn(apart?.memories.get(3))).toEqual([9, 7])
 })
 
-test('a child that has what its parent has inherits it', () => {
+test('a child with the same memory as its parent inherits it', () => {
   expect(tellMappingsApart(family(memory(a, b), memory(a, b)))).toBeNull()
   const longer = [0x1000, 0x3000, 0x1000] as const
   expect(tellMappingsApart(family(memory(a), memory(longer)))).toBeNull()

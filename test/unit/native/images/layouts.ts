@@ -4,9 +4,9 @@ import {
   pagemapEntry,
   pagemapHead,
   vmaEntry,
-} from '../../../../src/criu/images/criu-messages.ts'
-import { encodeImage } from '../../../../src/criu/images/image-file.ts'
-import { make } from '../../../../src/criu/images/schema.ts'
+} from '../../../../src/criu/images/format/criu-messages.ts'
+import { encodeImage } from '../../../../src/criu/images/format/image-file.ts'
+import { make } from '../../../../src/criu/images/format/schema.ts'
 
 /** Random address spaces, as CRIU's images describe them. */
 
@@ -43,7 +43,7 @@ export const kinds = {
   stack: { ...anonymous, flags: 0x122, ...leftAlone },
   guard: { ...anonymous, prot: 0, ...leftAlone },
   wipedOnFork: { ...anonymous, madv: 1 << 18, ...leftAlone },
-  notForked: { ...anonymous, madv: 1 << 10, ...leftAlone },
+  notForked: { ...anonymous, madv: 1 << 10 },
   mergeable: { ...anonymous, madv: (1 << 12) | (1 << 14), ...leftAlone },
   locked: { ...anonymous, flags: 0x2022, ...leftAlone },
   hugePages: { ...anonymous, flags: 0x40022, ...leftAlone },
@@ -60,7 +60,7 @@ export interface LaidArea {
   readonly pgoff: number
 }
 
-/** One process: its areas, and the addresses of the pages that a dump of it has. */
+/** One process: its areas, and the addresses of the pages in its dump. */
 export interface Layout {
   readonly areas: readonly LaidArea[]
   readonly present: ReadonlySet<number>
@@ -71,7 +71,7 @@ const drawnArea = fc.record({
   gap: fc.constantFrom(0, 0, 0, 1, 5),
   pages: fc.integer({ min: 1, max: 60 }),
   pgoff: fc.nat({ max: 100 }),
-  // Lengths of what is absent and present in turn.
+  // Lengths of absent and present runs, alternating.
   turns: fc.array(fc.integer({ min: 1, max: 30 }), { maxLength: 12 }),
 })
 
@@ -103,7 +103,7 @@ function presentPages(start: number, end: number, turns: readonly number[]): num
   return pages
 }
 
-/** What is at the end of every process's address space on x86: above what a number can count to. */
+/** At the end of every process's address space on x86, at an address that a number cannot hold exactly. */
 const vsyscall = { start: 0xffff_ffff_ff60_0000, end: 0xffff_ffff_ff60_1000, status: 516 }
 
 export function mmOf({ areas }: Layout): Buffer {
@@ -114,7 +114,7 @@ export function mmOf({ areas }: Layout): Buffer {
     return make(vmaEntry, { ...place, prot, flags, status, madv, fdflags })
   })
   const last = make(vmaEntry, { ...vsyscall, pgoff: 0, shmid: 0, prot: 4, flags: 0x22, fd: -1 })
-  // A field that we do not know stands for all of the others.
+  // One unknown field stands for all of the others.
   const rest = Buffer.from('0880e0ffffffffffff017801', 'hex')
   const memory = Buffer.concat([make(mmEntry, { exeFileId: 7, vmas: [...vmas, last] }), rest])
   return encodeImage({ head: mmMagic, entries: [memory] })
@@ -123,7 +123,7 @@ export function mmOf({ areas }: Layout): Buffer {
 export interface PagemapStyle {
   /** 4.1 has a number of 32 bits, 4.2 another of 64 */
   readonly version: '4.1' | '4.2'
-  /** the longest run that one entry has */
+  /** the longest run of one entry */
   readonly longest: number
 }
 

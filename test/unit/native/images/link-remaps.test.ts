@@ -1,5 +1,5 @@
-import { writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import type { DumpImages } from '../../../../src/criu/images/dump-images.ts'
 import {
   fdinfoEntry,
   fileEntry,
@@ -8,35 +8,33 @@ import {
   remapFilePathEntry,
   taskKobjIdsEntry,
   vmaEntry,
-} from '../../../../src/criu/images/criu-messages.ts'
-import { encodeImage } from '../../../../src/criu/images/image-file.ts'
+} from '../../../../src/criu/images/format/criu-messages.ts'
+import { make } from '../../../../src/criu/images/format/schema.ts'
 import { linkRemapsOf } from '../../../../src/criu/images/link-remaps.ts'
-import { make } from '../../../../src/criu/images/schema.ts'
-import { TemporaryDirectory } from '../../../support/temporary-directory.ts'
+import { dumpOf } from '../../../support/dump-of.ts'
 
 const head = Buffer.from('1943565438313056', 'hex')
 const sharedAnonymous = 1 | 256
 const privateFile = 1 | 64
 
 /** Process 7, whose descriptor 3 is the file 5, which CRIU has linked as file 6. */
-function writeDump(dir: TemporaryDirectory, status: number): void {
-  const write = (name: string, ...entries: Uint8Array[]) =>
-    writeFileSync(dir.file(name), encodeImage({ head, entries }))
+function dumpWith(status: number): DumpImages {
+  const image = (...entries: Uint8Array[]) => ({ head, entries })
   const reg = make(regFileEntry, { id: 6, name: 'root/link_remap.6' })
   const area = make(vmaEntry, { start: 0x1000, end: 0x3000, shmid: 5, status })
-  write('files.img', make(fileEntry, { type: 1, id: 6, reg }))
-  write('remap-fpath.img', make(remapFilePathEntry, { origId: 5, remapId: 6 }))
-  write('ids-7.img', make(taskKobjIdsEntry, { filesId: 2 }))
-  write('fdinfo-2.img', make(fdinfoEntry, { id: 5, fd: 3 }))
-  write('mm-7.img', make(mmEntry, { exeFileId: 1, vmas: [area] }))
+  return dumpOf({
+    'files.img': image(make(fileEntry, { type: 1, id: 6, reg })),
+    'remap-fpath.img': image(make(remapFilePathEntry, { origId: 5, remapId: 6 })),
+    'ids-7.img': image(make(taskKobjIdsEntry, { filesId: 2 })),
+    'fdinfo-2.img': image(make(fdinfoEntry, { id: 5, fd: 3 })),
+    'mm-7.img': image(make(mmEntry, { exeFileId: 1, vmas: [area] })),
+  })
 }
 
-test('a file without its name is found by the descriptor or the mapping that holds it', async () => {
-  using dir = new TemporaryDirectory()
+test('a file that has lost its name is found by the descriptor or the mapping that holds it', () => {
   const name = '/root/link_remap.6'
-  writeDump(dir, privateFile)
-  expect(await linkRemapsOf(dir.path)).toEqual([{ name, holder: '/proc/7/map_files/1000-3000' }])
-  // Shared memory has numbers of its own, which mean no file.
-  writeDump(dir, sharedAnonymous)
-  expect(await linkRemapsOf(dir.path)).toEqual([{ name, holder: '/proc/7/fd/3' }])
+  const mapped = { name, holder: '/proc/7/map_files/1000-3000' }
+  expect(linkRemapsOf(dumpWith(privateFile))).toEqual([mapped])
+  // Shared memory has its own numbers, which are not files.
+  expect(linkRemapsOf(dumpWith(sharedAnonymous))).toEqual([{ name, holder: '/proc/7/fd/3' }])
 })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { decodeImage, encodeImage } from '../../../../src/criu/images/image-file.ts'
-import { change, make, read, schema } from '../../../../src/criu/images/schema.ts'
+import { decodeImage, encodeImage } from '../../../../src/criu/images/format/image-file.ts'
+import { change, make, read, schema } from '../../../../src/criu/images/format/schema.ts'
 
 const numbers = schema({
   small: [1, 'uint32'],
@@ -30,7 +30,7 @@ const contents = fc.record({
   inners: fc.array(bytes),
 })
 
-test('what was written is read', () => {
+test('what was written can be read', () => {
   fc.assert(
     fc.property(contents, (values) => {
       expect(read(numbers, make(numbers, values))).toEqual({ ...values, unknownFields: 0 })
@@ -61,17 +61,17 @@ test('a message that could not be written leaves nothing for the next one', () =
   expect(after()).toBe(0)
 })
 
-test('fields that a schema does not have are counted', () => {
+test('fields that are not in a schema are counted', () => {
   const message = make(numbers, { small: 1, signed: -1, list: [1, 2], inners: [Uint8Array.of(1)] })
   expect(read(few, message)).toEqual({ signed: -1, list: [1, 2], unknownFields: 2 })
 })
 
-test('a list is read packed, too', () => {
+test('a packed list is read, too', () => {
   const packed = Buffer.from('3a0301ac02', 'hex')
   expect(read(few, packed).list).toEqual([1, 300])
 })
 
-test('what is missing is zero, nothing, or none', () => {
+test('missing fields are zero, undefined or empty', () => {
   const empty = read(numbers, Buffer.alloc(0))
   expect(empty).toMatchObject({ small: 0, wide: 0, name: '', list: [], inners: [] })
   expect([empty.wideSigned, empty.flag, empty.inner]).toEqual([undefined, undefined, undefined])
@@ -84,7 +84,7 @@ test('the address of the last page is exact', () => {
   expect(make(address, { at: 0xffff_ffff_ff60_0000 })).toEqual(message)
 })
 
-test('an image is the same after it was taken apart', () => {
+test('an image is the same after decoding and encoding', () => {
   fc.assert(
     fc.property(fc.array(bytes), (entries) => {
       const image = encodeImage({ head: Buffer.from('1943565420284957', 'hex'), entries })
@@ -98,6 +98,6 @@ test.each([
   ['half a magic word', '1943', /has 2 bytes/],
   ['half a length', '19435654202849570500', /at byte 8 ends beyond/],
   ['half an entry', '194356542028495705000000aaaa', /at byte 8 ends beyond its 14 bytes/],
-])('%s is refused', (_, hex, met) => {
-  expect(() => decodeImage(Buffer.from(hex, 'hex'))).toThrow(met)
+])('%s is refused', (_, hex, reason) => {
+  expect(() => decodeImage(Buffer.from(hex, 'hex'))).toThrow(reason)
 })

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { decodeAreas, usedFiles } from '../../../../src/criu/images/memory/areas.ts'
 import type { SharingLimits } from '../../../../src/criu/images/memory/cuts.ts'
-import { gatherMemory } from '../../../../src/criu/images/memory/gather.ts'
+import { ownPages } from '../../../../src/criu/images/memory/own-pages.ts'
 import {
   decodePagemap,
   pagesIdOf,
@@ -29,22 +29,22 @@ function share(process: SimulatedProcess, fileId: number, within: SharingLimits)
   return shared
 }
 
-function gather(process: SimulatedProcess, fileId: number, within: SharingLimits) {
+function own(process: SimulatedProcess, fileId: number) {
   const isPagesFile = (id: number) => process.files.has(id)
-  const gathered = gatherMemory(process.images, fileId, isPagesFile, within)
-  if (gathered === null) return null
-  const pages = gathered.copies.flatMap(({ from, length }) =>
+  const owned = ownPages(process.images, fileId, isPagesFile)
+  if (owned === null) return null
+  const pages = owned.copies.flatMap(({ from, length }) =>
     from.kind === 'page'
       ? process.rangeOf({ offset: from.offset, length })
       : Array.from({ length: length / page }, (_, at) =>
           process.fileAt(from.fileId, from.offset + at * page),
         ),
   )
-  expect(pages.length * page).toBe(gathered.bytes)
+  expect(pages.length * page).toBe(owned.bytes)
   process.files.set(fileId, pages)
-  process.pages = gathered.leftovers.flatMap((range) => process.rangeOf(range))
-  process.images = gathered
-  return gathered
+  process.pages = owned.leftovers.flatMap((range) => process.rangeOf(range))
+  process.images = owned
+  return owned
 }
 
 function layoutOf(...areas: [keyof typeof kinds, pages: number, present: number][]): Layout {
@@ -59,7 +59,7 @@ function layoutOf(...areas: [keyof typeof kinds, pages: number, present: number]
   return { areas: laid, present }
 }
 
-test('images are read as what they were made of', () => {
+test('images are decoded to what they were made from', () => {
   fc.assert(
     fc.property(layouts, pagemapStyles, (layout, style) => {
       const contents = new SimulatedProcess(layout, style).contents()
@@ -76,7 +76,7 @@ test('images are read as what they were made of', () => {
   )
 })
 
-test('a process whose memory is shared finds the same bytes at the same addresses', () => {
+test('a process with shared memory finds the same bytes at the same addresses', () => {
   fc.assert(
     fc.property(layouts, pagemapStyles, limits, (layout, style, within) => {
       const process = new SimulatedProcess(layout, style)
@@ -88,7 +88,7 @@ test('a process whose memory is shared finds the same bytes at the same addresse
         expect(shared.vmas).toBeLessThanOrEqual(Math.max(within.mostVmas, areasBefore))
         const left = shared.leftovers.reduce((sum, { length }) => sum + length, 0)
         expect(left).toBeGreaterThan(0)
-        // The last page of all is in both if every other was shared.
+        // The very last page is in both if all others were shared.
         const twice = left + shared.sharedBytes - layout.present.size * page
         expect([0, page]).toContain(twice)
         expect(pagesIdOf(shared.pagemap)).toBe(3)
@@ -98,7 +98,7 @@ test('a process whose memory is shared finds the same bytes at the same addresse
   )
 })
 
-test('every run that is long enough is shared, and nothing of what must be left alone', () => {
+test('every run that is long enough is shared, and nothing that must be left alone', () => {
   fc.assert(
     fc.property(layouts, pagemapStyles, fc.integer({ min: 1, max: 20 }), (layout, style, min) => {
       const process = new SimulatedProcess(layout, style)
@@ -126,12 +126,12 @@ test('every run that is long enough is shared, and nothing of what must be left 
   )
 })
 
-test('a chain of snapshots stays exact, shared and gathered in any order', () => {
+test('a chain of snapshots stays exact, shared and made its own in any order', () => {
   const step = fc.record({
     dirt: fc.array(fc.tuple(fc.nat(), fc.integer({ min: 1, max: 25 })), { maxLength: 6 }),
     style: pagemapStyles,
     within: limits,
-    surgery: fc.constantFrom(share, share, share, gather),
+    surgery: fc.constantFrom(share, share, share, own),
   })
   fc.assert(
     fc.property(
@@ -156,18 +156,18 @@ test('a chain of snapshots stays exact, shared and gathered in any order', () =>
   )
 })
 
-test('what is gathered refers to the new file only', () => {
+test('memory that was made its own refers only to the new file', () => {
   fc.assert(
-    fc.property(layouts, pagemapStyles, limits, (layout, style, within) => {
+    fc.property(layouts, pagemapStyles, (layout, style) => {
       const process = new SimulatedProcess(layout, style)
       share(process, 100, noLimits)
       process.runAndDump(new Set(process.writable().slice(5, 40)), style)
       share(process, 101, noLimits)
       process.runAndDump(new Set(process.writable().slice(20, 60)), style)
-      const gathered = gather(process, 102, within)
+      const owned = own(process, 102)
       const used = usedFiles(process.images.mm)
       expect([used.has(100), used.has(101)]).toEqual([false, false])
-      if (gathered) expect(gathered.vmas).toBe(process.areas().length)
+      if (owned) expect(owned.vmas).toBe(process.areas().length)
     }),
   )
 })
@@ -189,7 +189,7 @@ test('if all pages could be shared, CRIU still finds one', () => {
   expect(shared?.leftovers).toEqual([{ offset: 19 * page, length: page }])
 })
 
-test('runs must be longer where there would be too many areas', () => {
+test('runs must be longer if there would be too many areas', () => {
   const long = { kind: kinds.anonymous, start: 0x10000, end: 0x10000 + 400 * page, pgoff: 0 }
   const present = new Set<number>()
   for (let run = 0; run < 10; run += 1) {
@@ -201,17 +201,15 @@ test('runs must be longer where there would be too many areas', () => {
   expect(shared).toMatchObject({ vmas: 8, sharedBytes: (8 + 9 + 10) * page })
 })
 
-test('there is nothing to share in a process of short runs, or of too many areas', () => {
+test('nothing is shared in a process with short runs or too many areas', () => {
   const short = new SimulatedProcess(layoutOf(['anonymous', 20, 15], ['stack', 30, 30]), style42)
   expect(shareMemory(short.images, 100, { minRunPages: 16, mostVmas: 100 })).toBeNull()
   const crowded = new SimulatedProcess(layoutOf(['anonymous', 20, 16], ['heap', 20, 16]), style42)
   expect(shareMemory(crowded.images, 100, { minRunPages: 16, mostVmas: 3 })).toBeNull()
-  expect(
-    gatherMemory(crowded.images, 100, () => false, { minRunPages: 16, mostVmas: 3 }),
-  ).toBeNull()
+  expect(ownPages(crowded.images, 100, () => false)).toBeNull()
 })
 
-test('the rest of mm is kept to the byte', () => {
+test('the rest of mm is kept byte for byte', () => {
   const process = new SimulatedProcess(layoutOf(['anonymous', 20, 20], ['stack', 4, 4]), style42)
   const { image } = decodeAreas(process.images.mm)
   const tail = image.entries[0]?.subarray(-12)

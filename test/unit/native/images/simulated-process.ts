@@ -4,10 +4,10 @@ import { describeMemory } from '../../../../src/criu/images/memory/describe.ts'
 import type { ByteRange, MemoryImages } from '../../../../src/criu/images/memory/pages.ts'
 import { type Layout, mmOf, type PagemapStyle, page, pagemapOf } from './layouts.ts'
 
-/** The pages of a file, each by a word that stands for its bytes. */
+/** The pages of a file, each as a word that stands for its bytes. */
 type Pages = readonly string[]
 
-/** A process as CRIU would restore it: what its images say, and the files that they speak of. */
+/** A process as CRIU would restore it, from its images and the files that they mention. */
 export class SimulatedProcess {
   /** pages files by their numbers in files.img */
   readonly files = new Map<number, Pages>()
@@ -48,7 +48,7 @@ export class SimulatedProcess {
     return Array.from({ length: length / page }, (_, at) => this.#own(offset + at * page))
   }
 
-  /** It is restored, writes to some pages, and is dumped again: what it has of its own is in there. */
+  /** It is restored, writes to some pages, and is dumped again: its own pages are in the dump. */
   runAndDump(dirty: ReadonlySet<number>, style: PagemapStyle): void {
     const before = this.contents()
     const own = describeMemory(this.images).filter(({ source }) => source.kind === 'page')
@@ -74,7 +74,7 @@ export class SimulatedProcess {
   }
 }
 
-/** What must be the same of an area after its backing has changed, for each of its pages. */
+/** What must not change in an area when its backing changes, for each of its pages. */
 function rightsOf(process: SimulatedProcess): Map<number, string> {
   const rights = new Map<number, string>()
   for (const { start, end, prot, flags, madv } of process.areas()) {

@@ -7,9 +7,8 @@ import {
   fileEntry,
   inotifyFileEntry,
   inotifyWdEntry,
-} from '../../../../src/criu/images/criu-messages.ts'
-import { encodeImage } from '../../../../src/criu/images/image-file.ts'
-import { make } from '../../../../src/criu/images/schema.ts'
+} from '../../../../src/criu/images/format/criu-messages.ts'
+import { make } from '../../../../src/criu/images/format/schema.ts'
 import { watchesByHandle } from '../../../../src/criu/images/watches.ts'
 
 const head = Buffer.from('1943565438313056', 'hex')
@@ -29,14 +28,14 @@ function fanotify(path: string | undefined): Uint8Array {
 }
 
 const regular = make(fileEntry, { type: 1, id: 3 })
-const files = (...entries: Uint8Array[]) => encodeImage({ head, entries: [regular, ...entries] })
+const files = (...entries: Uint8Array[]) => ({ head, entries: [regular, ...entries] })
 
-test('watches that all have paths bind a snapshot to no layer', () => {
+test('watches that all have paths do not bind a snapshot to its layers', () => {
   expect(watchesByHandle(files())).toBe(false)
   expect(watchesByHandle(files(inotify('/a', '/b'), fanotify('/c')))).toBe(false)
 })
 
-test('one that has none does', () => {
+test('a watch without a path does', () => {
   expect(watchesByHandle(files(inotify('/a'), inotify('/a', undefined)))).toBe(true)
   expect(watchesByHandle(files(inotify('/a'), fanotify(undefined)))).toBe(true)
 })

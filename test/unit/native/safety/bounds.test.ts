@@ -9,14 +9,14 @@ import { judgeBytes } from './read-host-file.ts'
 const keys = Array.from({ length: 200 }, (_, i) => `v2-${i.toString(16).padStart(32, '0')}`)
 const verdict = { safe: true, why: 'for the test' }
 
-test('a device that never answers costs the time that there is, no more', async () => {
+test('a device that never answers costs no more than the time budget', async () => {
   using budget = new Budget({ bytes: 100, ms: 20 })
   const read = budget.meter(() => new Promise(() => {}))
   await expect(budget.wait(read({ offset: 0, length: 10 }))).rejects.toThrow(TooSlow)
   await expect(read({ offset: 0, length: 10 })).rejects.toThrow(TooSlow)
 })
 
-test('no more bytes are read than there are', async () => {
+test('no more bytes are read than the budget allows', async () => {
   using budget = new Budget({ bytes: 100, ms: 60_000 })
   const read = budget.meter(async ({ length }) => Buffer.alloc(length))
   await read({ offset: 0, length: 60 })
@@ -24,7 +24,7 @@ test('no more bytes are read than there are', async () => {
   await read({ offset: 0, length: 40 })
 })
 
-test('only files of local file systems are looked at', () => {
+test('only files of local file systems are read', () => {
   const fileSystems = new FileSystems()
   const deviceOf = (path: string) => {
     const dev = statSync(path).dev
@@ -36,7 +36,7 @@ test('only files of local file systems are looked at', () => {
   expect(fileSystems.isLocal('ff:ff', process.pid)).toBe(false)
 })
 
-test('the cache keeps the newest, and only so many', () => {
+test('the cache keeps only a limited number of the newest verdicts', () => {
   using directory = new TemporaryDirectory()
   for (const [i, key] of keys.entries()) {
     new VerdictCache(directory.path, { entries: 64 }).set(key, verdict)
@@ -49,7 +49,7 @@ test('the cache keeps the newest, and only so many', () => {
   expect(readdirSync(directory.path).length).toBeLessThanOrEqual(64)
 })
 
-test('verdicts, drafts and those under older rules go when they are old; other files stay', () => {
+test('old verdicts and drafts, also under older rules, are removed; other files stay', () => {
   using directory = new TemporaryDirectory()
   const old = [`v1-${'0'.repeat(32)}`, `v2-${'1'.repeat(32)}`, `v2-${'2'.repeat(32)}.4711`]
   for (const name of [...old, 'README']) {
@@ -60,7 +60,7 @@ test('verdicts, drafts and those under older rules go when they are old; other f
   expect(readdirSync(directory.path).sort()).toEqual(['README', keys[0]])
 })
 
-test('a verdict is believed until its time is over, one that was not decided for a while', () => {
+test('a verdict is valid until it expires; an undecided one expires soon', () => {
   using directory = new TemporaryDirectory()
   const [safe = '', undecided = '', past = ''] = keys
   const cache = new VerdictCache(directory.path)
@@ -75,7 +75,7 @@ test('a verdict is believed until its time is over, one that was not decided for
   expect(next.get(past)).toBe(null)
 })
 
-test('no two files have one key, nor two names of one', () => {
+test('no two files have the same key, nor do two names of one file', () => {
   using directory = new TemporaryDirectory()
   writeFileSync(directory.file('a'), 'one')
   writeFileSync(directory.file('b'), 'two')
@@ -90,7 +90,7 @@ test('no two files have one key, nor two names of one', () => {
   }
 })
 
-test('an overlay has another device each time, and the same files', () => {
+test('an overlay has another device each time, but its files have the same key', () => {
   using directory = new TemporaryDirectory()
   writeFileSync(directory.file('a'), 'one')
   const stats = (dev: bigint) =>
@@ -98,7 +98,7 @@ test('an overlay has another device each time, and the same files', () => {
   expect(stats(0x2bn)).toBe(stats(0x2cn))
 })
 
-test('segments that overlap, and tables without an end, are not followed', async () => {
+test('overlapping segments and endless tables are refused', async () => {
   const header = (segments: number, size: number) => {
     const bytes = Buffer.alloc(size)
     bytes.writeUInt32BE(0x7f454c46)

@@ -11,6 +11,7 @@ import {
 import { beforeAll, expect, test } from 'vitest'
 import { judgeEnvironment } from '../../../../src/criu/safety/judge-environment.ts'
 import { surveyPrograms } from '../../../../src/criu/safety/survey.ts'
+import { VerdictCache } from '../../../../src/criu/safety/verdict-cache.ts'
 import { bytesRead, mapper, sparseLibrary } from '../../../support/hostile-programs.ts'
 import { compileC } from '../../../support/real-programs.ts'
 import { TemporaryDirectory } from '../../../support/temporary-directory.ts'
@@ -38,7 +39,7 @@ test('twenty sparse libraries of 1,000 MiB are not read', async () => {
   const hostile = await Promise.all(files.map((file) => mapping([file])))
   const pids = hostile.map(({ pid }) => pid)
   const before = bytesRead()
-  const survey = await surveyPrograms(pids, { cacheDirectory: cache.path })
+  const survey = await surveyPrograms(pids, { cache: new VerdictCache(cache.path) })
   const verdicts = judgeEnvironment(pids, survey)
   expect(bytesRead() - before).toBeLessThan(100 * mib)
   expect(verdicts.every(({ share }) => !share)).toBe(true)
@@ -48,7 +49,7 @@ test('twenty sparse libraries of 1,000 MiB are not read', async () => {
   for (const process of hostile) await process[Symbol.asyncDispose]()
 })
 
-test('many that are just small enough cost one budget, and none in the freeze', async () => {
+test('many that are just small enough cost one budget, and nothing during the freeze', async () => {
   using directory = new TemporaryDirectory()
   using cache = new TemporaryDirectory()
   const files = Array.from({ length: 8 }, (_, i) => directory.file(`libsodium.so.${i}`))
@@ -57,7 +58,7 @@ test('many that are just small enough cost one budget, and none in the freeze', 
   const pids = hostile.map(({ pid }) => pid)
   const limits = { bytes: 64 * mib, ms: 600_000 }
   const before = bytesRead()
-  const survey = await surveyPrograms(pids, { cacheDirectory: cache.path, limits })
+  const survey = await surveyPrograms(pids, { cache: new VerdictCache(cache.path), limits })
   const surveyed = bytesRead()
   expect(surveyed - before).toBeLessThan(limits.bytes + 8 * mib)
   const verdicts = judgeEnvironment(pids, survey)
@@ -70,17 +71,20 @@ test('a budget that has run out decides nothing', async () => {
   using cache = new TemporaryDirectory()
   await using process = await mapping([])
   const limits = { bytes: 600 * mib, ms: 0 }
-  const survey = await surveyPrograms([process.pid], { cacheDirectory: cache.path, limits })
+  const survey = await surveyPrograms([process.pid], {
+    cache: new VerdictCache(cache.path),
+    limits,
+  })
   expect(survey.size).toBe(0)
   expect(judgeEnvironment([process.pid], survey)).toMatchObject([
     { share: false, why: expect.stringMatching(/: not judged in time$/) },
   ])
 })
 
-test('a judge in the freeze who has no time left copies the rest', async () => {
+test('processes that cannot be judged in time during the freeze are copied', async () => {
   using cache = new TemporaryDirectory()
   await using process = await mapping([])
-  const survey = await surveyPrograms([process.pid], { cacheDirectory: cache.path })
+  const survey = await surveyPrograms([process.pid], { cache: new VerdictCache(cache.path) })
   expect(judgeEnvironment([process.pid], survey)).toMatchObject([{ share: true }])
   expect(judgeEnvironment([process.pid], survey, { longestMs: -1 })).toMatchObject([
     { pid: process.pid, share: false, why: 'not judged in time' },
@@ -94,28 +98,28 @@ test('a process that maps thousands of files is copied', async () => {
   const files = Array.from({ length: 2100 }, (_, i) => directory.file(String(i)))
   for (const file of files.slice(1)) linkSync(directory.file('0'), file)
   await using process = await mapping(files)
-  const survey = await surveyPrograms([process.pid], { cacheDirectory: cache.path })
+  const survey = await surveyPrograms([process.pid], { cache: new VerdictCache(cache.path) })
   expect(judgeEnvironment([process.pid], survey)).toMatchObject([
     { share: false, why: 'maps too many files' },
   ])
 })
 
-test('a device that is mapped is not opened, and copied', async () => {
+test('a mapped device is not opened, and the process is copied', async () => {
   using cache = new TemporaryDirectory()
   await using process = await mapping(['/dev/zero'])
-  const survey = await surveyPrograms([process.pid], { cacheDirectory: cache.path })
+  const survey = await surveyPrograms([process.pid], { cache: new VerdictCache(cache.path) })
   expect(judgeEnvironment([process.pid], survey)).toMatchObject([
     { share: false, why: 'zero: not judged in time' },
   ])
 })
 
-test('a verdict holds for no other content of the file, whatever its times are set to', async () => {
+test('a verdict does not apply to other content of the file, whatever its times are set to', async () => {
   using directory = new TemporaryDirectory()
   using cache = new TemporaryDirectory()
   const library = directory.file('library.so')
   compileC('int answer(){return 42;}', library, '-shared')
   await using process = await mapping([library])
-  const judge = () => surveyPrograms([process.pid], { cacheDirectory: cache.path })
+  const judge = () => surveyPrograms([process.pid], { cache: new VerdictCache(cache.path) })
   const before = statSync(library, { bigint: true })
   const survey = await judge()
   expect(judgeEnvironment([process.pid], survey)).toMatchObject([{ share: true }])
@@ -135,14 +139,14 @@ test('a verdict holds for no other content of the file, whatever its times are s
   ])
 })
 
-test('a file that was written in this very moment is judged when it can be told from the next', async () => {
+test('a file that was just written is judged only when a later write would be noticed', async () => {
   using directory = new TemporaryDirectory()
   using cache = new TemporaryDirectory()
   const library = directory.file('library.so')
   compileC('int answer(){return 42;}', library, '-shared')
   await using process = await mapping([library])
   writeFileSync(library, readFileSync(library))
-  const survey = await surveyPrograms([process.pid], { cacheDirectory: cache.path })
+  const survey = await surveyPrograms([process.pid], { cache: new VerdictCache(cache.path) })
   const { ctimeMs } = statSync(library)
   expect(Date.now()).toBeGreaterThanOrEqual(Math.floor(ctimeMs) + 20)
   expect(judgeEnvironment([process.pid], survey)).toMatchObject([{ share: true }])

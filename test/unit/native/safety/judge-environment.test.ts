@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { judgeEnvironment } from '../../../../src/criu/safety/judge-environment.ts'
 import type { ProcessVerdict } from '../../../../src/criu/safety/judge-process.ts'
 import { type SurveyOptions, surveyPrograms } from '../../../../src/criu/safety/survey.ts'
+import { VerdictCache } from '../../../../src/criu/safety/verdict-cache.ts'
 import { compileC, libraryPath, programPath } from '../../../support/real-programs.ts'
 import { TemporaryDirectory } from '../../../support/temporary-directory.ts'
 import { Waiting } from './waiting.ts'
@@ -17,13 +18,13 @@ const python = (code = '', variables = {}) =>
 const node = () =>
   Waiting.start(programPath('node'), ['-e', 'console.log("ready");process.stdin.resume()'])
 
-/** As it is done before the freeze and in it. */
+/** As it is done before and during the freeze. */
 async function judgeAll(pids: number[], options: SurveyOptions): Promise<ProcessVerdict[]> {
   return judgeEnvironment(pids, await surveyPrograms(pids, options), options)
 }
 
 async function judge(process: Waiting, cache: TemporaryDirectory): Promise<ProcessVerdict> {
-  const [verdict] = await judgeAll([process.pid], { cacheDirectory: cache.path })
+  const [verdict] = await judgeAll([process.pid], { cache: new VerdictCache(cache.path) })
   if (!verdict) throw new Error('no verdict')
   return verdict
 }
@@ -34,12 +35,24 @@ test('a shell, a Python and a node share their memory', async () => {
   await using interpreter = await python('import ssl, sqlite3, json')
   await using server = await node()
   const pids = [shell.pid, interpreter.pid, server.pid]
-  const verdicts = await judgeAll(pids, { cacheDirectory: cache.path })
+  const verdicts = await judgeAll(pids, { cache: new VerdictCache(cache.path) })
   const why = 'none of its files counts on zeros'
   expect(verdicts).toEqual([
-    { pid: shell.pid, command: 'bash', share: true, why },
-    { pid: interpreter.pid, command: expect.stringMatching(/^python3/), share: true, why },
-    { pid: server.pid, command: 'node', share: true, why },
+    { pid: shell.pid, command: 'bash', share: true, why, reached: [] },
+    {
+      pid: interpreter.pid,
+      command: expect.stringMatching(/^python3/),
+      share: true,
+      why,
+      reached: [],
+    },
+    {
+      pid: server.pid,
+      command: 'node',
+      share: true,
+      why: `${why} in the rest`,
+      reached: [{ reach: 'cpp-heap', why: 'node: Node.js' }],
+    },
   ])
 })
 
@@ -51,11 +64,14 @@ test('a preloaded allocator counts, and so does a module that is loaded later', 
     why: 'libjemalloc.so.2: imports madvise',
   })
   await using mapping = await python('import mmap')
-  const { share, why } = await judge(mapping, cache)
-  expect([share, why]).toEqual([false, expect.stringMatching(/^mmap\..*: imports madvise$/)])
+  const why = expect.stringMatching(/^mmap\..*: CPython's mmap$/)
+  const partly = { share: true, reached: [{ reach: 'held', why }] }
+  expect(await judge(mapping, cache)).toMatchObject(partly)
+  // The second time, the verdict is read from the cache.
+  expect(await judge(mapping, cache)).toMatchObject(partly)
 })
 
-test('a program that was deleted is judged by what runs', async () => {
+test('a deleted program is judged by what runs', async () => {
   using directory = new TemporaryDirectory()
   using cache = new TemporaryDirectory()
   const program = directory.file('program')
@@ -89,7 +105,7 @@ test('code in a file in memory is not trusted, unless it is ours', async () => {
     why: 'memfd:generated: a file in memory',
   })
   const isOwn = (path: string) => path.includes('generated')
-  const options = { cacheDirectory: cache.path, isOwn }
+  const options = { cache: new VerdictCache(cache.path), isOwn }
   expect(await judgeAll([process.pid], options)).toMatchObject([{ share: true }])
 })
 
@@ -100,7 +116,7 @@ test('a process that has ended shares nothing', async () => {
   expect(await judge(shell, cache)).toMatchObject({ share: false, why: 'runs no file' })
 })
 
-test('a verdict is kept, one small file each, and believed the next time', async () => {
+test('a verdict is kept in a small file, and used the next time', async () => {
   using cache = new TemporaryDirectory()
   using moved = new TemporaryDirectory()
   await using shell = await bash()
@@ -115,7 +131,7 @@ test('a verdict is kept, one small file each, and believed the next time', async
   expect(await judge(shell, moved)).toMatchObject({ why: expect.stringMatching(/said the cache$/) })
 })
 
-test('a damaged cache, or none that can be written, only costs time', async () => {
+test('a damaged or read-only cache only costs time', async () => {
   using cache = new TemporaryDirectory()
   using damaged = new TemporaryDirectory()
   await using shell = await bash()
@@ -123,6 +139,6 @@ test('a damaged cache, or none that can be written, only costs time', async () =
   for (const name of readdirSync(cache.path)) writeFileSync(damaged.file(name), 'sa')
   expect(await judge(shell, damaged)).toMatchObject({ share: true })
   writeFileSync(cache.file('file'), '')
-  const options = { cacheDirectory: cache.file('file/below') }
+  const options = { cache: new VerdictCache(cache.file('file/below')) }
   expect(await judgeAll([shell.pid], options)).toMatchObject([{ share: true }])
 })

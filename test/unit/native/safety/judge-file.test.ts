@@ -10,8 +10,6 @@ const safe = {
   bash: [() => programPath('bash'), 'never calls madvise'],
   tmux: [() => programPath('tmux'), 'never calls madvise'],
   python: [() => programPath('python3'), 'CPython'],
-  node: [() => programPath('node'), 'Node.js'],
-  'the node that runs this': [() => process.execPath, 'Node.js'],
   go: [() => programPath('go'), 'Go'],
   hotspot: [hotspotPath, 'HotSpot'],
   libc: [() => libraryPath('libc.so.6'), 'GNU C library'],
@@ -25,11 +23,32 @@ test.each(Object.entries(safe))('%s is safe', async (_, [pathOf, why]) => {
   expect(await judgeAt(pathOf())).toEqual({ safe: true, why })
 })
 
+const partlySafe = {
+  node: [() => programPath('node'), 'Node.js', 'cpp-heap'],
+  'the node that runs this': [() => process.execPath, 'Node.js', 'cpp-heap'],
+  "Python's mmap": [() => pythonModule('mmap'), "CPython's mmap", 'held'],
+  libnuma: [() => libraryPath('libnuma.so.1'), 'libnuma', 'mappings'],
+  libelf: [() => libraryPath('libelf.so.1'), 'libelf', 'mappings'],
+  'libapt-pkg': [() => libraryPath('libapt-pkg.so.6.0'), 'libapt-pkg', 'mappings'],
+} as const
+
+test.each(Object.entries(partlySafe))('%s is safe in part', async (_, [pathOf, why, reach]) => {
+  expect(await judgeAt(pathOf())).toEqual({ safe: true, why, reach })
+})
+
+test('a Python with mmap built in may free what that maps', async () => {
+  using directory = new TemporaryDirectory()
+  const program = directory.file('python3.11')
+  const text =
+    'const char a[] = "PYTHONHOME", b[] = "mmap closed or invalid"; int main(){return a[1]+b[1];}'
+  compileC(text, program)
+  expect(await judgeAt(program)).toEqual({ safe: true, why: 'CPython', reach: 'held' })
+})
+
 const unsafe = {
   redis: [() => programPath('redis-server'), 'imports madvise'],
   jemalloc: [() => libraryPath('libjemalloc.so.2'), 'imports madvise'],
   chromium: [() => '/usr/lib/chromium/chromium', 'imports madvise'],
-  "Python's mmap": [() => pythonModule('mmap'), 'imports madvise'],
   'the agent': [() => 'native/build/agent', 'statically linked and not Go'],
   'a script': [() => programPath('ldd'), 'not an ELF file'],
 } as const
@@ -45,7 +64,7 @@ test('no name makes jemalloc safe, nor Chromium', async () => {
   expect(chromium).toEqual({ safe: false, why: 'PartitionAlloc marker' })
 })
 
-test('a known name without the thing is judged as any other', async () => {
+test('a known name with other content is judged like any other file', async () => {
   expect(await judgeAt(programPath('bash'), 'node')).toEqual({
     safe: true,
     why: 'never calls madvise',
@@ -141,7 +160,7 @@ test('a damaged file is judged, whatever is wrong with it', async () => {
   )
 })
 
-test('sizes that lie cost neither time nor memory', async () => {
+test('false sizes cost neither time nor memory', async () => {
   const bytes = Buffer.from(readFileSync(programPath('bash')))
   for (const at of [32, 40]) {
     const lying = Buffer.from(bytes)

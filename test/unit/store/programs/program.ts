@@ -28,6 +28,12 @@ const verbs: Record<string, Verb> = {
     await sayAndStay(JSON.stringify(resources.filter((one) => leases.tryAcquire(one, 'heir'))))
   },
 
+  /** Reserves memory, says so, and stays until it is killed. */
+  reserve: async (home, bytes = '') => {
+    openStore(home).reservations.set('of a test', Number(bytes))
+    await sayAndStay('reserved')
+  },
+
   /** Adds one to the number in a file, in a way that loses counts on overlap. */
   count: async (home, path = '', times = '') => {
     using store = openStore(home)
@@ -54,7 +60,7 @@ const verbs: Record<string, Verb> = {
   /** Begins operations, says so, and stays until it is killed. */
   begin: async (home, kind = '', count = '1') => {
     const { journal } = openStore(home)
-    const begin = () => journal.begin(kind, null, { first: 1 }).id
+    const begin = () => journal.begin(kind, null, { bytes: 1 }).id
     const ids = Array.from({ length: Number(count) }, begin)
     await sayAndStay(JSON.stringify(ids))
   },
@@ -68,7 +74,7 @@ const verbs: Record<string, Verb> = {
   },
 }
 
-/** Spins until a wall-clock time, so that processes that took differently long to start do race. */
+/** Spins until a wall-clock time, so that processes race even if they started at different times. */
 function waitFor(at: string): void {
   while (Date.now() < Number(at));
 }

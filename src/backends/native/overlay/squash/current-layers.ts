@@ -1,18 +1,18 @@
-import { readdir } from '../../../../linux/quick-fs.ts'
+import { readdir } from '../../../../linux/files/quick-fs.ts'
 import type { SnapshotRecord } from '../../../../model/snapshot.ts'
 import type { Layer } from '../../cell/cell.ts'
-import { imageOf, type NativeImage } from '../../snapshot/capture.ts'
+import { imageOf, type NativeImage } from '../../image.ts'
 import { nameOf } from './layer-name.ts'
 
 /**
- * What was captured over the layers that an environment has mounted, listed over those that its head
- * has by now: the same files in fewer layers. A layer into which nothing was sealed is left out. What
- * is pinned stays over the very layers that it was captured over.
+ * An environment is captured over the layers it has mounted. Its head may have been squashed since then,
+ * so this lists the same files over the current layers of the head. An empty sealed layer is left out. A
+ * pinned image keeps exactly the layers that it was captured over.
  */
 export async function overCurrentLayers(
   image: NativeImage,
   mounted: readonly Layer[],
-  head: SnapshotRecord | null,
+  head: Pick<SnapshotRecord, 'image'> | null,
 ): Promise<NativeImage> {
   if (image.pinned) return image
   const own = image.layers.slice(0, image.layers.length - mounted.length)
@@ -21,8 +21,11 @@ export async function overCurrentLayers(
   return { ...image, layers: [...layers, ...currentLayers(mounted, head)] }
 }
 
-/** An environment came from its head; merging layers does not change which snapshot is on top. */
-function currentLayers(mounted: readonly Layer[], head: SnapshotRecord | null): readonly Layer[] {
+/** Squashing does not change which snapshot is on top, so the same top means the same files. */
+function currentLayers(
+  mounted: readonly Layer[],
+  head: Pick<SnapshotRecord, 'image'> | null,
+): readonly Layer[] {
   const current = head === null ? mounted : imageOf(head).layers
   const top = (layers: readonly Layer[]) =>
     layers[0] && (nameOf(layers[0])?.owner ?? layers[0].path)

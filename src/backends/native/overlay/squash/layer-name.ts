@@ -4,11 +4,11 @@ import { isSnapshotId, type SnapshotId } from '../../../../model/ids.ts'
 import type { Layer } from '../../cell/cell.ts'
 
 /**
- * A sealed layer is named for its snapshot, `ID`. One that was made of several is `ID.COUNT-DIGEST`:
- * the snapshot of the topmost of them, how many sealed ones it stands for, and a digest of the names
- * of those it was made of. The same members always give the same name, and the same files.
+ * A sealed layer is named after its snapshot, `ID`. A squashed one is `ID.COUNT-DIGEST`: the snapshot of
+ * its topmost member, how many sealed layers it stands for, and a digest of the names of its members. The
+ * same members always give the same name and the same files.
  *
- * Whatever lists it comes from that snapshot, so it lives as long as that does, like a sealed one.
+ * Every image that lists it comes from that snapshot, so it lives as long as the snapshot, like a sealed one.
  */
 export interface LayerName {
   readonly owner: SnapshotId
@@ -18,7 +18,7 @@ export interface LayerName {
 
 const squashedShape = /^([^.]+)\.(\d+)-[0-9a-f]{16}$/
 
-/** Null for a layer that no snapshot made: agent, mask, base. */
+/** Null for a layer that belongs to no snapshot: agent, mask, base. */
 export function parseLayerName(name: string): LayerName | null {
   if (isSnapshotId(name)) return { owner: name, count: 1 }
   const [, owner, count] = squashedShape.exec(name) ?? []
@@ -29,7 +29,7 @@ export function nameOf({ path }: Layer): LayerName | null {
   return parseLayerName(basename(path))
 }
 
-/** The layer that these become, topmost first; they lie side by side, and so does it. */
+/** The layer that the members, topmost first, become. It is in the same directory as they are. */
 export function squashedLayer(members: readonly [Layer, ...Layer[]]): Layer {
   const names = members.map(nameOf)
   const count = names.reduce((sum, name) => sum + (name?.count ?? 0), 0)

@@ -1,20 +1,20 @@
 import type { Layer } from '../../cell/cell.ts'
 import { nameOf, squashedLayer } from './layer-name.ts'
 
-/** Layers that become one in their place. */
-export interface Merge {
+/** Layers that are replaced by one. */
+export interface Squash {
   readonly layer: Layer
-  /** topmost first; some may come from a merge before this one */
+  /** topmost first; an earlier squash may have made some of them */
   readonly members: readonly [Layer, ...Layer[]]
 }
 
 /**
- * So many layers of one tier become one of the next: a chain of n snapshots has at most this many
- * less one of each tier, and each file is copied once a tier, of which there are log(n).
+ * How many layers of one tier become one of the next. A chain of n snapshots has log(n) tiers, at most
+ * `fanIn - 1` layers of each, and each file is copied once per tier.
  */
 export const fanIn = 16
 
-/** Which power of `fanIn` the number of sealed layers reaches that this one stands for. */
+/** The exponent of the largest power of `fanIn` up to the number of sealed layers in this one. */
 function tierOf(layer: Layer): number | null {
   const name = nameOf(layer)
   if (name === null) return null
@@ -24,22 +24,22 @@ function tierOf(layer: Layer): number | null {
 }
 
 /**
- * The merges that are due, in their order. From the bottom up, so that snapshots that have the lower
- * part of their layers in common also have the merged ones in common.
+ * The squashes that are due, in order. They go from the bottom up, so that snapshots that share their
+ * lower layers also share the squashed ones.
  */
-export function planSquash(layers: readonly Layer[]): Merge[] {
-  const merges: Merge[] = []
+export function planSquash(layers: readonly Layer[]): Squash[] {
+  const squashes: Squash[] = []
   for (let list = layers; ; ) {
     const members = lowestRun(list)
-    if (members === null) return merges
-    const merge = { layer: squashedLayer(members), members }
-    merges.push(merge)
-    list = substitute(list, [merge])
+    if (members === null) return squashes
+    const squash = { layer: squashedLayer(members), members }
+    squashes.push(squash)
+    list = substitute(list, [squash])
   }
 }
 
-/** The lowest `fanIn` layers of the lowest run that has as many of one tier. */
-function lowestRun(layers: readonly Layer[]): Merge['members'] | null {
+/** The lowest `fanIn` layers of the lowest run that has at least that many of one tier. */
+function lowestRun(layers: readonly Layer[]): Squash['members'] | null {
   const tiers = layers.map(tierOf)
   for (let end = layers.length; end > 0; ) {
     let top = end - 1
@@ -50,20 +50,23 @@ function lowestRun(layers: readonly Layer[]): Merge['members'] | null {
   return null
 }
 
-/** One merge of everything that snapshots sealed, if that is more than one layer. */
-export function planFold(layers: readonly Layer[]): Merge[] {
+/** One squash of all layers of snapshots, if there is more than one. */
+export function planSquashAll(layers: readonly Layer[]): Squash[] {
   const members = asMembers(layers.filter((layer) => nameOf(layer) !== null))
   return members === null || members.length < 2 ? [] : [{ layer: squashedLayer(members), members }]
 }
 
-function asMembers([first, ...rest]: readonly Layer[]): Merge['members'] | null {
+function asMembers([first, ...rest]: readonly Layer[]): Squash['members'] | null {
   return first === undefined ? null : [first, ...rest]
 }
 
-/** The same files with fewer layers: wherever all members of a merge are in a row, it stands. */
-export function substitute(layers: readonly Layer[], merges: readonly Merge[]): readonly Layer[] {
+/** The same files in fewer layers: replaces the members of each squash where all are in a row. */
+export function substitute(
+  layers: readonly Layer[],
+  squashes: readonly Squash[],
+): readonly Layer[] {
   let list = layers
-  for (const { layer, members } of merges) {
+  for (const { layer, members } of squashes) {
     const top = list.findIndex(({ path }) => path === members[0].path)
     const isHere = top >= 0 && members.every(({ path }, i) => list[top + i]?.path === path)
     if (isHere) list = list.toSpliced(top, members.length, layer)

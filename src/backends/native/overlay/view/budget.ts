@@ -1,8 +1,8 @@
 import { ResourceError } from '../../../../model/errors.ts'
 
-const most = { entries: 1_000_000, bytes: 128 * 1024 ** 2 }
+const max = { entries: 1_000_000, bytes: 128 * 1024 ** 2 }
 
-/** How much is kept of what a sandbox wrote: it may make entries, and names, without end. */
+/** Limits how many paths are kept in memory: a sandbox can make entries and long names without end. */
 export class Budget {
   readonly #doing: string
   #entries = 0
@@ -15,10 +15,10 @@ export class Budget {
   spend(path: string): void {
     this.#entries += 1
     this.#bytes += path.length
-    if (this.#entries <= most.entries && this.#bytes <= most.bytes) return
+    if (this.#entries <= max.entries && this.#bytes <= max.bytes) return
     throw new ResourceError(
-      `${this.#doing}: more than ${most.entries} entries, or ${most.bytes >> 20} MiB of paths`,
-      { remedy: 'name paths inside to look at fewer', detail: most },
+      `${this.#doing}: more than ${max.entries} entries or ${max.bytes >> 20} MiB of paths`,
+      { remedy: 'name paths inside, to look at fewer entries', detail: max },
     )
   }
 }

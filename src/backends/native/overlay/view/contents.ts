@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { BackendError, InvalidInputError, NotFoundError } from '../../../../model/errors.ts'
-import { quote } from '../../../../model/quote.ts'
+import { InvalidInputError, NotFoundError } from '../../../../model/errors.ts'
+import { quote } from '../../../../model/text/quote.ts'
 import { lookup } from './entries.ts'
 import { layerArguments, type NativeView } from './native-view.ts'
 import { parseInsidePath, relative } from './paths.ts'
-import { viewAnswer, viewCommand } from './view-command.ts'
+import { endedEarly, viewAnswer, viewCommand } from './view-command.ts'
 
-/** What `cell read` sends instead of a length where there is no regular file. */
+/** What `cell read` sends instead of a length if there is no regular file. */
 const none = 0xffff_ffff
 
 type Block = { readonly kind: 'bytes'; readonly bytes: Buffer } | { readonly kind: 'end' | 'none' }
 
-/** The blocks of several files, one after the other (native/cell/files/content.c). */
+/** The blocks of several files in a row (native/cell/files/content.c). */
 export async function* parseBlocks(chunks: AsyncIterable<Buffer>): AsyncGenerator<Block> {
   let rest: Buffer = Buffer.alloc(0)
   for await (const chunk of chunks) {
@@ -26,7 +26,7 @@ export async function* parseBlocks(chunks: AsyncIterable<Buffer>): AsyncGenerato
       rest = rest.subarray(isEnd ? 4 : 4 + length)
     }
   }
-  if (rest.length > 0) throw new BackendError('reading files ended early')
+  if (rest.length > 0) throw endedEarly('reading files')
 }
 
 function blocks(view: NativeView, paths: readonly string[]): AsyncGenerator<Block> {
@@ -34,12 +34,20 @@ function blocks(view: NativeView, paths: readonly string[]): AsyncGenerator<Bloc
   return parseBlocks(viewCommand('reading files', args, paths.map(relative)))
 }
 
-/** The content of a file as it is through the layers; no symlink is followed. */
+/** The content of a file, read through the layers; does not follow symlinks. */
 export async function openFile(view: NativeView, path: string): Promise<Readable> {
   const inside = parseInsidePath(path)
   const [entry] = await lookup(view, [inside])
-  if (!entry) throw new NotFoundError(`no such file: ${quote(inside)}`)
-  if (entry.type !== 'file') throw new InvalidInputError(`not a regular file: ${quote(inside)}`)
+  if (!entry) {
+    throw new NotFoundError(`no such file: ${quote(inside)}`, {
+      remedy: 'see which files exist with `forkpoint exec ENV -- ls`, or `forkpoint diff`',
+    })
+  }
+  if (entry.type !== 'file') {
+    throw new InvalidInputError(`not a regular file: ${quote(inside)}`, {
+      remedy: 'name a regular file, or copy a directory with `forkpoint cp`',
+    })
+  }
   return Readable.from(bytesOf(blocks(view, [inside])), { objectMode: false })
 }
 
@@ -47,23 +55,23 @@ async function* bytesOf(all: AsyncIterable<Block>): AsyncGenerator<Buffer> {
   for await (const block of all) if (block.kind === 'bytes') yield block.bytes
 }
 
-/** The whole file, or null where it is larger than `longest` bytes. */
+/** The whole file, or null if it is larger than `maxBytes`. */
 export async function readSmallFile(
   view: NativeView,
   path: string,
-  longest: number,
+  maxBytes: number,
 ): Promise<Buffer | null> {
   const chunks: Buffer[] = []
   let length = 0
   for await (const bytes of await openFile(view, path)) {
     length += (bytes as Buffer).length
-    if (length > longest) return null
+    if (length > maxBytes) return null
     chunks.push(bytes as Buffer)
   }
   return Buffer.concat(chunks)
 }
 
-/** SHA-256 of each path, null where it is no regular file. */
+/** SHA-256 of each path; null if it is not a regular file. */
 export async function digests(
   view: NativeView,
   paths: readonly string[],
@@ -81,11 +89,11 @@ export async function digests(
     hash = createHash('sha256')
     at += 1
   }
-  if (at !== paths.length) throw new BackendError('reading files ended early')
+  if (at !== paths.length) throw endedEarly('reading files')
   return found
 }
 
-/** Those of the paths that are regular files of the same content on both sides. */
+/** The paths that are regular files with the same content on both sides. */
 export async function sameContent(
   a: NativeView,
   b: NativeView,
@@ -94,6 +102,6 @@ export async function sameContent(
   if (paths.length === 0) return new Set()
   const args = ['compare', ...layerArguments(a), '--', ...layerArguments(b)]
   const answer = await viewAnswer('comparing files', args, paths.map(relative))
-  if (answer.length !== paths.length) throw new BackendError('comparing files ended early')
+  if (answer.length !== paths.length) throw endedEarly('comparing files')
   return new Set(paths.filter((_, at) => answer[at] === '='.charCodeAt(0)))
 }

@@ -1,6 +1,6 @@
-import { isAtOrUnder, outermost, treeKey } from './paths.ts'
+import { isAtOrUnder, outermost, treeKey } from '../../../../linux/mask/outermost.ts'
 
-/** Tells which of the outermost of `paths` a path is, or lies below. */
+/** Returns a function that finds which of the outermost `paths` a path equals or lies below. */
 export function coverOf(paths: Iterable<string>): (path: string) => string | undefined {
   const roots = outermost(paths)
   const keys = roots.map(treeKey)
@@ -12,7 +12,7 @@ export function coverOf(paths: Iterable<string>): (path: string) => string | und
   }
 }
 
-/** Index of the last key that does not come after this one; -1 if all do. */
+/** Index of the last key that is not greater than this one; -1 if all are. */
 function lastUpTo(keys: readonly string[], key: string): number {
   let [low, high] = [0, keys.length]
   while (low < high) {

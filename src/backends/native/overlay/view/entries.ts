@@ -1,16 +1,15 @@
-import { BackendError } from '../../../../model/errors.ts'
 import type { Layer } from '../../cell/cell.ts'
 import { layerArguments, type NativeView } from './native-view.ts'
 import { relative } from './paths.ts'
 import { type LayerEntry, parseRecords } from './records.ts'
-import { viewCommand } from './view-command.ts'
+import { endedEarly, viewCommand } from './view-command.ts'
 
-/** Everything that one layer holds, whiteouts included, as it comes. */
+/** Everything that one layer holds, including whiteouts, as it is read. */
 export function scanLayer(layer: Layer): AsyncGenerator<LayerEntry> {
   return present(viewCommand('reading a layer', ['scan', layer.path]))
 }
 
-/** What each path is, null where there is nothing; sorted paths are fast. */
+/** The entry at each path, null if there is nothing; fastest if the paths are sorted. */
 export async function lookup(
   view: NativeView,
   paths: readonly string[],
@@ -20,11 +19,11 @@ export async function lookup(
   const entries: (LayerEntry | null)[] = []
   const output = viewCommand('looking up files', args, paths.map(relative))
   for await (const entry of parseRecords(output)) entries.push(entry)
-  if (entries.length !== paths.length) throw new BackendError('looking up files ended early')
+  if (entries.length !== paths.length) throw endedEarly('looking up files')
   return entries
 }
 
-/** Each of these paths that is there, and everything below it, as it comes. */
+/** Each of these paths that exists, and everything below it, as it is read. */
 export async function* list(
   view: NativeView,
   paths: readonly string[],

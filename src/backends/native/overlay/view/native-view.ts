@@ -5,9 +5,11 @@ import type { Layer } from '../../cell/cell.ts'
 export interface NativeView extends View {
   readonly kind: 'native'
   readonly layers: readonly Layer[]
+  /** the subvolume that the topmost layer lies in; absent: it lies in none */
+  readonly subvolume?: { readonly path: string; readonly state: 'read-only' | 'in-use' }
 }
 
-/** Ids that are shifted in layers of the kind `cell`. */
+/** Ids that are shifted in `cell` layers. */
 export interface IdRange {
   readonly base: number
   readonly count: number
@@ -19,10 +21,10 @@ export function viewOf(layers: readonly Layer[]): NativeView {
 
 export function fromView(view: View): NativeView {
   if (view.kind === 'native') return view as NativeView
-  throw new TypeError(`a view of the ${view.kind} backend came to the native one`)
+  throw new TypeError(`the native backend cannot read a view of the ${view.kind} backend`)
 }
 
-/** What was there before anything was written inside: writing makes layers with shifted ids only. */
+/** The files before anything was written inside: everything written is in layers with shifted ids. */
 export function baseOf(view: NativeView): NativeView {
   const first = view.layers.findIndex((layer) => layer.ids === 'host')
   return viewOf(first < 0 ? [] : view.layers.slice(first))

@@ -1,5 +1,5 @@
 import { textToBytes } from '../../../../agent/files/byte-text.ts'
-import { isPrintable } from '../../../../model/printable.ts'
+import { isPrintable } from '../../../../model/text/printable.ts'
 
 const shortEscapes: Readonly<Record<number, string>> = {
   9: '\\t',
@@ -9,7 +9,7 @@ const shortEscapes: Readonly<Record<number, string>> = {
   92: '\\\\',
 }
 
-/** A path as git writes it in a patch: quoted as in C where it would be misread. */
+/** A path as git writes it in a patch: quoted as in C if it would be misread otherwise. */
 export function patchName(side: 'a' | 'b' | '', path: string): string {
   const name = side === '' ? path.slice(1) : side + path
   if (name.isWellFormed() && isPrintable(name) && !/["\\]/.test(name)) return name

@@ -1,19 +1,19 @@
 import { formatPatch, OMIT_HEADERS, structuredPatch } from 'diff'
 import { bytesToText, textToBytes } from '../../../../agent/files/byte-text.ts'
-import type { FileChange, FileEntry } from '../../../../model/file-change.ts'
+import type { ChangedFile, FileChange } from '../../../../model/files/file-change.ts'
 import { readSmallFile } from './contents.ts'
 import type { NativeView } from './native-view.ts'
 import { patchName } from './patch-name.ts'
 
-const longestFile = 4 * 1024 * 1024
-/** After that the files are shown as replaced altogether; the patch stays true. */
-const longestSearchMs = 2000
-/** As git decides it. */
+const maxFileBytes = 4 * 1024 * 1024
+/** After that, the patch replaces the whole file, which is still correct. */
+const maxSearchMs = 2000
+/** A NUL in the first bytes makes a file binary, as in git. */
 const binaryProbe = 8000
 
 /**
- * The change as `git apply` and `patch -p1` read it; empty for what has no text, such as
- * directories. Bytes that are not UTF-8 are lone surrogates, as in names.
+ * The change as `git apply` and `patch -p1` read it; empty if there is no text, as for directories.
+ * Bytes that are not UTF-8 become lone surrogates, as in names.
  */
 export async function unifiedPatch(
   change: FileChange,
@@ -23,7 +23,7 @@ export async function unifiedPatch(
   const { path, from = path } = change
   const before = hasText(change.before) ? change.before : null
   const after = hasText(change.after) ? change.after : null
-  // git knows no change from one type to another, only one file after the other.
+  // git has no change of type, only a deletion and an addition.
   if (before && after && before.type !== after.type) {
     const gone = await fromTo({ path: from, entry: before, view: a }, null)
     return gone + (await fromTo(null, { path, entry: after, view: b }))
@@ -36,7 +36,7 @@ export async function unifiedPatch(
 
 interface Side {
   readonly path: string
-  readonly entry: FileEntry
+  readonly entry: ChangedFile
   readonly view: NativeView
 }
 
@@ -71,8 +71,8 @@ async function contentOf(side: Side | null): Promise<Content> {
   if (!side) return Buffer.alloc(0)
   const { entry, path, view } = side
   if (entry.type === 'symlink') return textToBytes(entry.target ?? '')
-  if (entry.sizeBytes > longestFile) return 'too large'
-  return (await readSmallFile(view, path, longestFile)) ?? 'too large'
+  if (entry.sizeBytes > maxFileBytes) return 'too large'
+  return (await readSmallFile(view, path, maxFileBytes)) ?? 'too large'
 }
 
 function difference(
@@ -93,12 +93,12 @@ function difference(
 }
 
 function hunks(left: string, right: string): string {
-  const options = { context: 3, timeout: longestSearchMs }
+  const options = { context: 3, timeout: maxSearchMs }
   const found = structuredPatch('', '', left, right, undefined, undefined, options)
   return found ? formatPatch(found, OMIT_HEADERS) : replaced(left, right)
 }
 
-/** One hunk that takes away everything and adds everything. */
+/** One hunk that removes everything and adds everything. */
 function replaced(left: string, right: string): string {
   const [old, now] = [linesOf(left), linesOf(right)]
   const range = (count: number) => `${count === 0 ? 0 : 1},${count}`
@@ -118,7 +118,7 @@ function isBinary(content: Buffer): boolean {
   return content.subarray(0, binaryProbe).includes(0)
 }
 
-function hasText(entry: FileEntry | null): entry is FileEntry {
+function hasText(entry: ChangedFile | null): entry is ChangedFile {
   return entry?.type === 'file' || entry?.type === 'symlink'
 }
 

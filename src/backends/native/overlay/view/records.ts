@@ -1,14 +1,14 @@
 import { bytesToText } from '../../../../agent/files/byte-text.ts'
-import type { FileEntry, FileType } from '../../../../model/file-change.ts'
+import type { ChangedFile, FileKind } from '../../../../model/files/file-change.ts'
 import type { Layer } from '../../cell/cell.ts'
 import type { IdRange } from './native-view.ts'
 
-/** An entry as a layer has it; its ids are the layer's. */
+/** An entry of a layer, with the ids that it has there. */
 export interface LayerEntry {
   readonly path: string
-  /** index of the layer in the list that was asked */
+  /** index of its layer in the view */
   readonly layer: number
-  readonly type: FileType | 'whiteout'
+  readonly type: FileKind | 'whiteout'
   readonly mode: number
   readonly uid: number
   readonly gid: number
@@ -18,7 +18,7 @@ export interface LayerEntry {
   readonly device: string
   readonly inode: string
   readonly links: number
-  /** a directory that hides those of its name below */
+  /** true for a directory that hides those with the same path in lower layers */
   readonly opaque: boolean
   readonly target: string
 }
@@ -39,7 +39,7 @@ const slash = '/'.charCodeAt(0)
 /** What the kernel shows for an id that has no meaning inside. */
 const overflowId = 65534
 
-/** Entries of `cell scan`, `lookup` and `list`, null where there is none (native/cell/files/record.c). */
+/** Entries of `cell scan`, `lookup` and `list`; null if there is none (native/cell/files/record.c). */
 export async function* parseRecords(
   chunks: AsyncIterable<Buffer>,
 ): AsyncGenerator<LayerEntry | null> {
@@ -52,11 +52,11 @@ export async function* parseRecords(
       const target = facts < 0 ? -1 : bytes.indexOf(0, facts + 1)
       const path = target < 0 ? -1 : bytes.indexOf(0, target + 1)
       if (path < 0) break
-      const told = bytes.toString('latin1', at, facts)
-      const linked = bytes.subarray(facts + 1, target)
-      // In place of the NUL before it, so that the path is one string from the start.
+      const fields = bytes.toString('latin1', at, facts)
+      const link = bytes.subarray(facts + 1, target)
+      // Replaces the NUL before the path, so that it can be read as an absolute path directly.
       bytes[target] = slash
-      yield parseRecord(told, linked, bytes.subarray(target, path))
+      yield parseRecord(fields, link, bytes.subarray(target, path))
       at = path + 1
     }
     rest = bytes.subarray(at)
@@ -87,8 +87,8 @@ function parseRecord(facts: string, target: Buffer, path: Buffer): LayerEntry | 
   }
 }
 
-/** The entry as those inside see it. */
-export function toFileEntry(entry: LayerEntry, layer: Layer, ids: IdRange): FileEntry {
+/** The entry as it appears inside. */
+export function toFileEntry(entry: LayerEntry, layer: Layer, ids: IdRange): ChangedFile {
   if (entry.type === 'whiteout') throw new TypeError(`${entry.path} is a whiteout`)
   const inside = (id: number): number => {
     const shifted = layer.ids === 'cell' ? id - ids.base : id
@@ -100,7 +100,7 @@ export function toFileEntry(entry: LayerEntry, layer: Layer, ids: IdRange): File
     mode: entry.mode,
     uid: inside(entry.uid),
     gid: inside(entry.gid),
-    // The size of a directory is the file system's business, and differs from layer to layer.
+    // The size of a directory depends on the file system, and differs from layer to layer.
     sizeBytes: entry.type === 'file' || entry.type === 'symlink' ? entry.size : 0,
     mtimeMs: entry.mtimeMs,
     ...(entry.type === 'symlink' && { target: entry.target }),

@@ -6,12 +6,13 @@ import { textToBytes } from '../../../../agent/files/byte-text.ts'
 import { nativeProgram } from '../../../../linux/native-program.ts'
 import { BackendError } from '../../../../model/errors.ts'
 
-const longestComplaint = 4096
+const maxStderr = 4096
 const pathsAtOnce = 1024
 
 /**
- * The output of a `cell` command that reads files (native/cell/files/view.c), as it comes. `input` are
- * paths from the root, or whatever else the command takes as strings. Whoever stops reading ends it.
+ * The output of a `cell` command that reads files (native/cell/files/view.c), as it arrives. `input` is a
+ * list of paths relative to the root, or other strings for the command. It ends when the caller stops
+ * reading.
  */
 export async function* viewCommand(
   doing: string,
@@ -20,21 +21,23 @@ export async function* viewCommand(
 ): AsyncGenerator<Buffer> {
   const child = spawn(nativeProgram('cell'), args, { stdio: ['pipe', 'pipe', 'pipe'] })
   const closed = once(child, 'close')
+  // Nothing is lost: it is awaited once the output ends.
   closed.catch(() => {})
-  let complaint = ''
+  let stderr = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    complaint = (complaint + text).slice(0, longestComplaint)
+    stderr = (stderr + text).slice(0, maxStderr)
   })
-  // A command that failed reads no further; why it did is on its stderr.
+  // A failed command stops reading; its stderr says why.
   child.stdin.on('error', () => {})
   Readable.from(encoded(input)).pipe(child.stdin)
   try {
     for await (const chunk of child.stdout) yield chunk
     const [exitCode, signal] = (await closed) as [number | null, NodeJS.Signals | null]
     if (exitCode === 0) return
-    // Names in it were chosen inside.
-    const why = printable(complaint.trim()) || `cell ended with ${signal}`
+    // It may contain names that were chosen inside.
+    const why = printable(stderr.trim()) || `cell ended with ${signal}`
     throw new BackendError(`${doing} failed: ${why}`, {
+      remedy: 'try again; if it keeps failing, run `forkpoint doctor`',
       detail: { program: 'cell', command: args[0], exitCode, signal },
     })
   } finally {
@@ -50,7 +53,15 @@ function* encoded(strings: readonly string[]): Generator<Buffer> {
   }
 }
 
-/** All of the output, for commands whose answers are short. */
+/** For a command whose output is incomplete. */
+export function endedEarly(doing: string): BackendError {
+  return new BackendError(`${doing} ended early`, {
+    remedy:
+      'try again; if it keeps failing, rebuild the program that reads files with `make -C native`',
+  })
+}
+
+/** The whole output, for commands with short answers. */
 export async function viewAnswer(
   doing: string,
   args: readonly string[],

@@ -1,0 +1,129 @@
+#define _GNU_SOURCE
+#include "exec-operations.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command-stream.h"
+#include "command.h"
+#include "exec-process.h"
+#include "exec-shell.h"
+#include "records.h"
+#include "stream.h"
+#include "util.h"
+
+#define MAX_COMMANDS 2048
+#define DEFAULT_GRACE_MS 2000
+
+/* How much of a long command a listing shows: records are bounded. */
+#define LISTED_TEXT 4096
+
+/* The command that the fields name, or NULL after an error was sent. */
+static struct command *named_command(struct stream *stream, const struct fields *fields) {
+  autofree char *id = fields_string(fields, KEY_ID);
+  struct command *command = id ? command_find(id) : NULL;
+  if (!command) stream_refuse(stream, ENOENT, "no command '%.80s' is known", id ? id : "");
+  return command;
+}
+
+static int read_text(struct command *command, const struct fields *fields, struct error *error) {
+  if (fields_optional(fields, KEY_COMMAND, &command->text, error) < 0) return -1;
+  if (!command->text && fields_optional(fields, KEY_ARGV, &command->text, error) < 0) return -1;
+  return command->text ? 0 : error_refuse(error, EINVAL, "neither a command nor an argv was given");
+}
+
+/* Once the command runs, only listings need its text. */
+static void shorten(struct command *command) {
+  if (strlen(command->text) <= LISTED_TEXT) return;
+  command->text[LISTED_TEXT] = 0;
+  char *shorter = realloc(command->text, LISTED_TEXT + 1);
+  if (shorter) command->text = shorter;
+}
+
+static int run(struct command *command, const struct fields *fields, struct error *error) {
+  command->timeout_ms = fields_int(fields, KEY_TIMEOUT_MS, 0);
+  command->grace_ms = fields_int(fields, KEY_GRACE_MS, DEFAULT_GRACE_MS);
+  if (read_text(command, fields, error) < 0) return -1;
+  return command->mode == MODE_SHELL ? shell_start(command, fields, error) : process_start(command, fields, error);
+}
+
+static void start(struct stream *stream, const struct fields *fields, const char *id) {
+  bool in_shell = fields_int(fields, KEY_MODE_EXEC, MODE_PROCESS) == MODE_SHELL;
+  struct command *command = command_new(id, in_shell ? MODE_SHELL : MODE_PROCESS);
+  struct error error;
+  if (!command) {
+    stream_fail_call(stream, ENOMEM, "calloc of a command");
+    return;
+  }
+  command_register(command);
+  command_hold(command, stream, fields);
+  if (run(command, fields, &error) < 0)
+    command_abandon(command, &error);
+  else
+    shorten(command);
+}
+
+void op_exec_start(struct stream *stream, const struct fields *fields) {
+  autofree char *id = fields_string(fields, KEY_ID);
+  autofree char *cwd = fields_string(fields, KEY_CWD);
+  struct command *known = id ? command_find(id) : NULL;
+  if (!id || !name_valid(id))
+    stream_refuse(stream, EINVAL, "id '%.80s' is not 1 to 64 of A-Z a-z 0-9 _ -", id ? id : "");
+  else if (known)
+    command_attach(known, stream, fields);
+  else if (fields_has(fields, KEY_CWD) && (!cwd || *cwd != '/'))
+    stream_refuse(stream, EINVAL, "cwd '%.400s' is not an absolute path", cwd ? cwd : "");
+  else if (commands_running() >= MAX_COMMANDS)
+    stream_refuse(stream, EAGAIN, "%d commands are running; end one first", MAX_COMMANDS);
+  else
+    start(stream, fields, id);
+}
+
+void op_exec_attach(struct stream *stream, const struct fields *fields) {
+  struct command *command = named_command(stream, fields);
+  if (command) command_attach(command, stream, fields);
+}
+
+void op_exec_signal(struct stream *stream, const struct fields *fields) {
+  struct command *command = named_command(stream, fields);
+  int64_t signal = fields_int(fields, KEY_SIGNAL, 0);
+  if (!command) return;
+  if (signal < 1 || signal >= NSIG)
+    stream_refuse(stream, EINVAL, "signal %lld does not exist", (long long)signal);
+  else if (!command_signal(command, signal))
+    stream_refuse(stream, ESRCH, "command '%s' has no process to signal", command->id);
+  else
+    stream_done(stream);
+}
+
+void op_exec_list(struct stream *stream, const struct fields *fields) {
+  autobuffer struct buffer records = {0};
+  (void)fields;
+  list_for_each(node, &commands) {
+    struct command *command = container_of(node, struct command, link);
+    size_t record = record_begin(&records);
+    put_string(&records, KEY_ID, command->id);
+    put_int(&records, KEY_MODE_EXEC, command->mode);
+    if (command->shell) put_string(&records, KEY_SHELL, command->shell);
+    put_string(&records, KEY_COMMAND, command->text);
+    put_int(&records, KEY_PID, command->pid);
+    put_int(&records, KEY_RUNNING, command->state < COMMAND_ENDING);
+    if (command->state >= COMMAND_ENDING) command_put_outcome(&records, command);
+    record_end(&records, record);
+  }
+  records_send(stream, &records);
+}
+
+void op_exec_forget(struct stream *stream, const struct fields *fields) {
+  struct command *command = named_command(stream, fields);
+  if (!command) return;
+  if (command->state < COMMAND_ENDING) {
+    stream_refuse(stream, EBUSY, "command '%s' is still running", command->id);
+    return;
+  }
+  if (command->holder) stream_refuse(command->holder, ECANCELED, "command '%s' was forgotten", command->id);
+  command_free(command);
+  stream_done(stream);
+}

@@ -1,8 +1,0 @@
-/* Hands an OPEN to the operation it names. */
-#pragma once
-
-#include "fields.h"
-
-struct stream;
-
-void dispatch(struct stream *stream, const struct fields *fields);

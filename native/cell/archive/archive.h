@@ -1,0 +1,4 @@
+/* archive.c */
+#pragma once
+
+void verb_archive(char **words);

@@ -1,0 +1,4 @@
+/* Makes a cell. */
+#pragma once
+
+void verb_create(char **words);

@@ -1,0 +1,19 @@
+/* A cell's network: loopback, and a veth pair to the host. */
+#pragma once
+
+#include "spec.h"
+
+/* net.c */
+void bring_loopback_up(void);
+void create_veth(const struct spec *spec, pid_t peer);
+void configure_inside(const struct spec *spec);
+void enter_network(pid_t pid);
+/* Replaces the veth pair and configures both ends. The cell may be frozen. */
+void connect_cell(const struct spec *spec, pid_t pid);
+/* The same addresses inside, but nothing at the other end. */
+void stand_alone(const struct spec *spec, pid_t pid);
+void verb_connect(char **words);
+void verb_disconnect(char **words);
+
+/* connections.c */
+void forget_connections(const char *address);

@@ -1,0 +1,4 @@
+/* Processes that share the host's files, except for one directory. */
+#pragma once
+
+void verb_plain(char **words);

@@ -1,0 +1,46 @@
+import * as z from 'zod/mini'
+import { fields, options } from '../inputs/checked.ts'
+import * as e from '../inputs/environment-inputs.ts'
+import { eitherId, environmentId } from '../inputs/ids.ts'
+import { environmentFilter } from '../inputs/store-inputs.ts'
+import { environmentInfo, forked, instanceStats, logEntry } from './data/environment.ts'
+import { snapshotInfo } from './data/snapshot.ts'
+import { operation } from './operation.ts'
+
+const id = { id: environmentId }
+
+export const environmentOperations = {
+  'environment.create': operation('branch', options(e.create), environmentInfo),
+  'environment.attach': operation(
+    'admin',
+    fields({ target: e.attachTarget }, e.attach),
+    environmentInfo,
+  ),
+  /** by id, unique prefix of an id, or name */
+  'environment.get': operation('read', fields({ reference: e.reference }, {}), environmentInfo),
+  /** oldest first */
+  'environment.list': operation('read', options(environmentFilter), z.array(environmentInfo)),
+  'environment.stats': operation('read', fields(id, {}), instanceStats),
+  /** its operations, oldest first */
+  'environment.log': operation('read', fields(id, {}), z.array(logEntry)),
+  'environment.pause': operation('branch', fields(id, e.pause), environmentInfo),
+  'environment.resume': operation('branch', fields(id, {}), environmentInfo),
+  /** brings one back that sleeps, if it may be woken, because somebody wants to use it */
+  'environment.wake': operation('exec', fields(id, {}), environmentInfo),
+  /** changes what is given; null takes a policy away */
+  'environment.policy': operation('branch', fields(id, e.policy), environmentInfo),
+  'environment.snapshot': operation('branch', fields(id, e.snapshot), snapshotInfo),
+  'environment.restore': operation(
+    'branch',
+    fields({ ...id, to: e.reference }, e.ending),
+    environmentInfo,
+  ),
+  'environment.fork': operation('branch', fields({ ...id, count: e.forkCount }, e.fork), forked),
+  'environment.promote': operation(
+    'branch',
+    fields({ ...id, from: eitherId }, e.ending),
+    environmentInfo,
+  ),
+  'environment.rename': operation('branch', fields({ ...id, name: e.name }, {}), environmentInfo),
+  'environment.remove': operation('branch', fields(id, e.ending), z.null()),
+}

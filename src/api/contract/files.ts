@@ -1,0 +1,34 @@
+import { fields } from '../inputs/checked.ts'
+import * as e from '../inputs/environment-inputs.ts'
+import { eitherId, environmentId } from '../inputs/ids.ts'
+import { applicableChanges, contentDigests, filesDiff } from './data/files.ts'
+import { operation, type StreamOperation } from './operation.ts'
+
+const id = { of: environmentId }
+
+export const fileOperations = {
+  /** how files differ between `of` and `to`; without `to`, since the snapshot before `of` */
+  'files.diff': operation('read', fields({ of: eitherId }, { ...e.diff, to: eitherId }), filesDiff),
+  /** everything that changed below the working directory since the environment was made */
+  'files.changes': operation('read', fields(id, {}), applicableChanges),
+  /** digests that show whether a directory elsewhere has one side of the changes */
+  'files.digests': operation(
+    'read',
+    fields({ ...id, before: e.manyPaths, after: e.manyPaths }, {}),
+    contentDigests,
+  ),
+}
+
+const archiveInput = fields(
+  { of: eitherId },
+  {
+    /** these keep their whole path in the archive; without any, it holds the working directory */
+    paths: e.manyPaths,
+  },
+)
+
+/** Operations whose output is a stream of bytes. */
+export const streams = {
+  /** files as a tar archive, which ends with a report */
+  'files.archive': { scope: 'read', input: archiveInput },
+} as const satisfies Record<string, StreamOperation>

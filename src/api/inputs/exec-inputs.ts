@@ -1,0 +1,53 @@
+import * as z from 'zod/mini'
+import { either, type Input, list, options, value } from './checked.ts'
+import { data } from './data.ts'
+import { variables } from './maps.ts'
+import * as v from './values.ts'
+
+/** The kernel's limit for all words and variables of a program. */
+const longestCommand = 2 * 1024 * 1024
+
+const words: Input<readonly string[]> = list('words', v.text(longestCommand))
+
+/** A program with its arguments. */
+export const programInput: Input<readonly string[]> = value(
+  'a list of words, of which the first is a program that is not empty',
+  (given) => {
+    const { success, data } = words.safeParse(given)
+    return success && (data[0] ?? '') !== '' ? data : undefined
+  },
+  z.array(z.string(), { error: 'a list of words' }),
+)
+
+export const commandInput: Input<string | readonly string[]> = either(
+  'a command line, or a list of words, without NUL and up to 2 MiB long',
+  v.text(longestCommand),
+  words,
+)
+
+const common = {
+  mode: v.oneOf('shell', 'process'),
+  shell: v.word,
+  cwd: v.path,
+  env: variables,
+  user: v.word,
+  timeoutMs: v.timeout,
+  signal: v.signal,
+}
+
+type Listener = (chunk: Buffer) => void | Promise<void>
+
+export const execInput = options({
+  ...common,
+  stdin: data,
+  onStdout: v.callback<Listener>(),
+  onStderr: v.callback<Listener>(),
+})
+
+export const spawnInput = options({
+  ...common,
+  stdin: v.oneOf('none', 'streamed'),
+  id: v.word,
+})
+
+export const offsetsInput = options({ stdout: v.whole(0), stderr: v.whole(0) })

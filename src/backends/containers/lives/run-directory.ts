@@ -1,0 +1,2 @@
+/** Where the agent is, inside. */
+export const runDirectory = '/run/forkpoint'

@@ -1,0 +1,4 @@
+import type { Check } from '../../backend.ts'
+
+/** What a check found; text alone if all is well. */
+export type Finding = string | Pick<Check, 'status' | 'found' | 'remedy'>

@@ -1,0 +1,59 @@
+import { parseArgs } from 'node:util'
+import { formatBytes, formatDuration } from '../model/values/quantities.ts'
+import { measureEmbedded, measureServed, type Served } from './server/measure.ts'
+import type { Tally } from './server/tally.ts'
+import { median, percentile } from './statistics.ts'
+
+/**
+ * How a daemon bears many clients, and its own death:
+ * `npm run bench:server [-- --clients 200 --seconds 60 --kill 20]`.
+ */
+
+function showTally(name: string, { execMs, errors, branched, whole }: Tally): void {
+  const [p50, p95] = [median(execMs), percentile(execMs, 0.95)].map(formatDuration)
+  const counts = `n ${execMs.length}, branched ${branched}, streams ${whole}, errors ${errors.length}`
+  console.log(`${name.padEnd(10)} exec p50 ${p50}, p95 ${p95}; ${counts}`)
+  for (const error of new Set(errors)) console.log(`  ${error}`)
+}
+
+/** Prints a figure and whether it is as promised. */
+function judge(what: string, isKept: boolean, promised: string): void {
+  console.log(`${what} (${promised}${isKept ? '' : ': MISSED'})`)
+  if (!isKept) process.exitCode = 1
+}
+
+function showServed({ residentBytes: [early, late], idle, kills, lost, tally }: Served): void {
+  const growth = (late / early - 1) * 100
+  if (kills === 0) {
+    const from = `${formatBytes(early)} after a third of the load, ${formatBytes(late)} at its end`
+    judge(`daemon memory: ${from}: ${growth.toFixed(1)} %`, growth < 5, 'under 5 %')
+  }
+  const { bytes, addedBytes } = idle
+  const added = `${formatBytes(addedBytes)} more, ${formatBytes(bytes)} in all`
+  judge(`1000 idle connections: ${added}`, addedBytes < 150e6, 'under 150 MB')
+  const told = tally.environments.length + tally.snapshots.length
+  const there = `${told - lost.length} of ${told} environments and ready snapshots are there`
+  judge(`killed ${kills} times: ${there}`, lost.length === 0, 'none lost')
+  console.log(`${tally.whole} streams had each byte once; others are among the errors`)
+}
+
+const { values } = parseArgs({
+  options: {
+    clients: { type: 'string', default: '200' },
+    seconds: { type: 'string', default: '60' },
+    kill: { type: 'string', default: '0' },
+  },
+})
+const load = { clients: Number(values.clients), seconds: Number(values.seconds) }
+console.log(`${load.clients} clients for ${load.seconds} s`)
+const embedded = await measureEmbedded(load)
+showTally('embedded', embedded)
+const served = await measureServed(load, Number(values.kill))
+showTally('daemon', served.tally)
+const times = percentile(served.tally.execMs, 0.95) / percentile(embedded.execMs, 0.95)
+const compared = `p95 through the daemon: ${times.toFixed(2)}× embedded`
+// Commands that wait for the next daemon are not compared.
+if (served.kills > 0) console.log(compared)
+else judge(compared, times < 3, 'under 3×')
+judge(`errors: ${served.tally.errors.length}`, served.tally.errors.length === 0, 'none')
+showServed(served)

@@ -1,0 +1,94 @@
+import { daemonSocket } from '../../../config/daemon-socket.ts'
+import { InvalidInputError } from '../../../model/errors.ts'
+import { loadGlobalSettings } from '../../arguments/globals.ts'
+import type { Context } from '../../context.ts'
+import { addExamples } from '../../help.ts'
+import { withOwnErrors } from '../../hosts/daemon-bundle.ts'
+import { detachDaemon, stopDaemon } from '../../hosts/daemon-process.ts'
+import { Interrupts } from '../../interrupts.ts'
+import type { MakeCommand } from '../../make-command.ts'
+
+/** How long requests that are under way may take to end. */
+const drainMs = 20_000
+
+interface Options {
+  readonly socket?: string
+  readonly listen?: string
+  readonly tlsCert?: string
+  readonly tlsKey?: string
+  readonly domain?: string
+  readonly detach?: true
+  readonly stop?: true
+}
+
+export const make: MakeCommand = (command, cli) =>
+  addExamples(
+    command
+      .description(
+        'Serve this home to many clients: on a Unix socket, and over the network with tokens.',
+      )
+      .option('--socket <path>', 'the Unix socket (default: the one where commands look for it)')
+      .option('--listen <addr:port>', 'also listen on TCP, where every request needs a token')
+      .option('--tls-cert <file>', 'certificate for TCP; required beyond this machine')
+      .option('--tls-key <file>', 'its key')
+      .option('--domain <name>', 'serve ports inside at PORT-ID.NAME')
+      .option('--detach', 'start it in the background, and return when it answers')
+      .option('--stop', 'end the daemon of this home; environments keep running')
+      .action((options: Options, self) =>
+        cli.perform(self, async (context) => {
+          const { home } = loadGlobalSettings(context.globals).settings
+          const socket = options.socket ?? daemonSocket(home)
+          if (options.stop) {
+            await context.wait('ending the daemon', () => stopDaemon(socket))
+            await context.show({ json: { socket, stopped: true }, text: () => 'stopped' })
+            return
+          }
+          if (options.detach) {
+            const started = await context.wait('starting the daemon', () =>
+              detachDaemon(home, socket),
+            )
+            await context.show({ json: started, text: () => started.addresses.join('\n') })
+            return
+          }
+          await withOwnErrors(() => serveHere(context, socket, options))
+        }),
+      ),
+    [
+      ['forkpoint serve --detach', 'commands use it by themselves from now on'],
+      [
+        'forkpoint serve --listen 0.0.0.0:7070 --tls-cert cert.pem --tls-key key.pem',
+        'for other machines',
+      ],
+      ['forkpoint serve --stop', 'end it; environments keep running'],
+    ],
+  )
+
+async function serveHere(context: Context, socket: string, options: Options): Promise<void> {
+  const stopped = Promise.withResolvers<void>()
+  using interrupts = new Interrupts()
+  const { parseTcpAddress, startDaemon } = await import('../../../serve.ts')
+  await using daemon = await startDaemon({
+    open: context.openOptions,
+    socket,
+    listen: options.listen === undefined ? undefined : parseTcpAddress(options.listen),
+    tls: tlsOf(options),
+    domain: options.domain,
+    onStop: stopped.resolve,
+  })
+  const { addresses } = daemon
+  await context.show({
+    json: { pid: process.pid, addresses },
+    text: () => addresses.join('\n'),
+  })
+  await Promise.race([interrupts.arrived, stopped.promise])
+  // Requests that are under way are answered first, but not forever: the next daemon recovers them.
+  setTimeout(() => process.exit(), drainMs).unref()
+}
+
+function tlsOf({ tlsCert: cert, tlsKey: key }: Options) {
+  if (cert === undefined && key === undefined) return undefined
+  if (cert !== undefined && key !== undefined) return { cert, key }
+  throw new InvalidInputError('--tls-cert and --tls-key belong together', {
+    remedy: 'give both',
+  })
+}

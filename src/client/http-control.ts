@@ -1,0 +1,54 @@
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import { json } from 'node:stream/consumers'
+import { connectPath, filledPath, streamRoutes } from '../api/contract/routes.ts'
+import type { Control } from '../api/control.ts'
+import { type Address, formatAddress } from './address.ts'
+import { followEvents } from './events.ts'
+import { type Link, perform } from './perform.ts'
+import { Requester } from './requester.ts'
+import { requestFor } from './sent.ts'
+import { openSocket } from './socket.ts'
+import { checkedStream } from './stream.ts'
+import { type TransportOptions, transport } from './transport.ts'
+
+/** Sends every operation to a daemon. */
+export async function httpControl(
+  address: Address,
+  options: TransportOptions = {},
+): Promise<Control> {
+  const carrier = await transport(address, options)
+  const requester = new Requester(carrier)
+  const closed = new AbortController()
+  const link: Link = {
+    where: formatAddress(address),
+    json: async (sent) => await answerIn(await requester.send(sent)),
+    newKey: randomUUID,
+  }
+  return {
+    call: (name, input, call) => perform(link, name, input, call),
+    stream: async (name, input, { signal } = {}) => {
+      const sent = requestFor(streamRoutes[name], input)
+      return checkedStream(await requester.send({ ...sent, signal, headers: { te: 'trailers' } }))
+    },
+    events: (wanted) => followEvents(requester, closed.signal, wanted),
+    connect: async (id, { signal } = {}) =>
+      await requester.retried('no', signal, () =>
+        openSocket(
+          carrier,
+          filledPath(connectPath, () => id),
+          signal,
+        ),
+      ),
+    [Symbol.asyncDispose]: async () => {
+      closed.abort()
+      carrier.close()
+    },
+  }
+}
+
+async function answerIn(response: IncomingMessage): Promise<unknown> {
+  if (response.statusCode !== 204) return await json(response)
+  response.resume()
+  return null
+}

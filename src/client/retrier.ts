@@ -1,0 +1,61 @@
+import { ForkpointError, type Happened } from '../model/errors.ts'
+
+/** A daemon that is started again answers after about a second; a busy machine gets more. */
+const patienceMs = 30_000
+const firstPauseMs = 20
+const longestPauseMs = 1000
+
+/** Runs `work` again as long as the daemon cannot be reached, but not forever. */
+export type Retrier = <T>(
+  happened: Happened,
+  signal: AbortSignal | undefined,
+  work: () => Promise<T>,
+) => Promise<T>
+
+export interface Losses {
+  /** Whether the request never left this machine. */
+  isUnreached(error: unknown): boolean
+  /** What the caller gets in the end. */
+  asError(error: unknown, happened: Happened): ForkpointError
+}
+
+/** For one daemon. One that never answered is not waited for: its address is more likely wrong. */
+export function retrier({ isUnreached, asError }: Losses): Retrier {
+  let hasAnswered = false
+  return async (happened, signal, work) => {
+    const deadline = performance.now() + patienceMs
+    let sureNot = true
+    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
+      signal?.throwIfAborted()
+      try {
+        const result = await work()
+        hasAnswered = true
+        return result
+      } catch (error) {
+        signal?.throwIfAborted()
+        if (error instanceof ForkpointError) {
+          hasAnswered = true
+          throw error
+        }
+        if (!isUnreached(error)) sureNot = false
+        const isLate = performance.now() > deadline
+        if (!hasAnswered || isLate) throw asError(error, sureNot ? 'no' : happened)
+      }
+      await pause(pauseMs, signal)
+    }
+  }
+}
+
+/** Ends early if the signal aborts; the caller looks. */
+async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  const over = Promise.withResolvers<void>()
+  const timer = setTimeout(over.resolve, ms)
+  const abort = () => over.resolve()
+  signal?.addEventListener('abort', abort, { once: true })
+  try {
+    await over.promise
+  } finally {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', abort)
+  }
+}

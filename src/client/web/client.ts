@@ -1,0 +1,127 @@
+import type { Input, OperationName, Output } from '../../api/contract/contract.ts'
+import type { ForkpointEvent } from '../../api/contract/data/store.ts'
+import type { CallOptions, EventOptions } from '../../api/control.ts'
+import { InvalidInputError } from '../../model/errors.ts'
+import { quote } from '../../model/text/quote.ts'
+import { formatAddress, parseAddress } from '../address.ts'
+import { type Link, perform } from '../perform.ts'
+import { followEvents } from './events.ts'
+import {
+  type CommandPart,
+  type CommandWords,
+  exec,
+  execStream,
+  type WebExecOptions,
+  type WebExecResult,
+} from './exec.ts'
+import { fetcher } from './fetcher.ts'
+import { type ReadFileOptions, readFile, type WriteFileOptions, writeFile } from './files.ts'
+import { newKey } from './new-key.ts'
+
+export type { Input, OperationName, Output } from '../../api/contract/contract.ts'
+export type { ForkpointEvent } from '../../api/contract/data/store.ts'
+export {
+  BackendError,
+  ConflictError,
+  ConnectionError,
+  ForkpointError,
+  InvalidInputError,
+  NotFoundError,
+  PermissionError,
+  PrerequisiteError,
+  ResourceError,
+  TimeoutError,
+  UnsupportedError,
+} from '../../model/errors.ts'
+export type { CommandEnd, CommandPart, WebExecOptions, WebExecResult } from './exec.ts'
+export type { ReadFileOptions, WriteFileOptions } from './files.ts'
+
+export interface ClientOptions {
+  readonly token?: string
+}
+
+/** A daemon, from a browser or an edge runtime. Environments are named by id, shortened id or name. */
+export interface Client {
+  /**
+   * Runs an operation of the contract, once, even if it has to be sent again.
+   *
+   * @example
+   * const env = await client.call('environment.create', { name: 'web', from: { host: true } })
+   * const [fork] = await client.call('environment.fork', { id: env.id, count: 1 })
+   */
+  call<N extends OperationName>(
+    name: N,
+    input: Input<N>,
+    options?: Pick<CallOptions, 'signal' | 'idempotencyKey'>,
+  ): Promise<Output<N>>
+  /**
+   * Runs a command to its end.
+   *
+   * @example
+   * const { exitCode, stdout } = await client.exec('web', 'make test')
+   */
+  exec(id: string, command: CommandWords, options?: WebExecOptions): Promise<WebExecResult>
+  /**
+   * Runs a command and reports its output as it comes, then how it ended.
+   *
+   * @example
+   * for await (const part of client.stream('web', 'make test')) {
+   *   if (part.type === 'stdout') show(part.data)
+   * }
+   */
+  stream(
+    id: string,
+    command: CommandWords,
+    options?: Omit<WebExecOptions, 'stdin'>,
+  ): AsyncGenerator<CommandPart, void, undefined>
+  /** The content of a file inside. */
+  readFile(id: string, path: string, options?: ReadFileOptions): Promise<Uint8Array<ArrayBuffer>>
+  /** Replaces a file inside, all of it or nothing. */
+  writeFile(
+    id: string,
+    path: string,
+    data: string | Uint8Array<ArrayBuffer>,
+    options?: WriteFileOptions,
+  ): Promise<void>
+  /** What happens from now on, or after an event, until the signal aborts or the client is closed. */
+  events(
+    options?: Pick<EventOptions, 'signal' | 'after'>,
+  ): AsyncGenerator<ForkpointEvent, void, undefined>
+  /** Ends the requests and streams that are under way. */
+  close(): void
+}
+
+/**
+ * A client that needs only `fetch`.
+ *
+ * @example
+ * import { connect } from 'forkpoint/client'
+ * const client = connect('https://build-1:7070', { token })
+ */
+export function connect(url: string | URL, { token }: ClientOptions = {}): Client {
+  const closing = new AbortController()
+  const far = fetcher(webAddress(String(url)), token, closing.signal)
+  const link: Link = {
+    where: far.where,
+    json: (sent) =>
+      far.send(sent, async (answer) => (answer.status === 204 ? null : await answer.json())),
+    newKey,
+  }
+  return {
+    call: (name, input, options) => perform(link, name, input, options),
+    exec: (id, command, options = {}) => exec(far, id, command, options),
+    stream: (id, command, options = {}) => execStream(far, id, command, options),
+    readFile: (id, path, options = {}) => readFile(far, id, path, options),
+    writeFile: (id, path, data, options = {}) => writeFile(far, id, path, data, options),
+    events: (options = {}) => followEvents(far, options),
+    close: () => closing.abort(),
+  }
+}
+
+function webAddress(url: string): string {
+  const address = parseAddress(url)
+  if (address.kind === 'tcp') return formatAddress(address)
+  throw new InvalidInputError(`not an address for fetch: ${quote(url)}`, {
+    remedy: 'give http://host:port or https://host:port, and listen there with --listen',
+  })
+}

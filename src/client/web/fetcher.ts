@@ -1,0 +1,62 @@
+import { ConnectionError, type Happened } from '../../model/errors.ts'
+import { failureIn } from '../failure.ts'
+import { type Losses, retrier } from '../retrier.ts'
+import type { Sent } from '../sent.ts'
+
+/** A request whose body may be bytes. */
+export type WebSent = Omit<Sent, 'body'> & { readonly body?: string | Uint8Array<ArrayBuffer> }
+
+/** Sends requests to one daemon with `fetch`, again if the connection is lost. */
+export interface Fetcher {
+  /** the address of the daemon */
+  readonly where: string
+  /** aborts when the client is closed */
+  readonly closed: AbortSignal
+  /** Resolves to what `read` makes of the answer; rejects with the daemon's error. */
+  send<T>(sent: WebSent, read: (answer: Response) => Promise<T>): Promise<T>
+}
+
+export function fetcher(where: string, token: string | undefined, closed: AbortSignal): Fetcher {
+  const auth: Record<string, string> =
+    token === undefined ? {} : { authorization: `Bearer ${token}` }
+  const asError: Losses['asError'] = (error, happened) => unreachable(where, error, happened)
+  const retried = retrier({ isUnreached, asError })
+  return {
+    where,
+    closed,
+    send: async ({ method, path, body, headers, signal }, read) => {
+      const ended = AbortSignal.any([closed, ...(signal ? [signal] : [])])
+      const typed = typeof body === 'string' ? { 'content-type': 'application/json' } : {}
+      const request: RequestInit = {
+        method,
+        headers: { ...headers, ...typed, ...auth },
+        signal: ended,
+        ...(body !== undefined && { body }),
+      }
+      return await retried(method === 'GET' ? 'no' : 'maybe', ended, async () => {
+        const answer = await fetch(`${where}${path}`, request)
+        if (answer.ok) return await read(answer)
+        throw failureIn(answer.status, await answer.text())
+      })
+    },
+  }
+}
+
+/** The request never left this machine. Node says so; a browser does not, which leaves it open. */
+function isUnreached(error: unknown): boolean {
+  const cause = error instanceof TypeError ? error.cause : undefined
+  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
+  return code === 'ECONNREFUSED' || code === 'ENOTFOUND'
+}
+
+function unreachable(where: string, cause: unknown, happened: Happened): ConnectionError {
+  const why = cause instanceof Error ? cause.message : String(cause)
+  return new ConnectionError(`cannot reach the daemon at ${where}: ${why}`, {
+    happened,
+    remedy:
+      happened === 'no'
+        ? 'check the address, and in a browser that the page comes from the same origin'
+        : 'the operation may have happened: look before you repeat it',
+    cause,
+  })
+}

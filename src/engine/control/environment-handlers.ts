@@ -1,0 +1,82 @@
+import type { environmentOperations } from '../../api/contract/environments.ts'
+import { requireCapability } from '../capabilities.ts'
+import { logEntry } from '../history/log.ts'
+import { attach } from '../operations/create/attach.ts'
+import { create } from '../operations/create/create.ts'
+import { fork } from '../operations/fork/fork.ts'
+import { pause, resume } from '../operations/pause.ts'
+import { promote } from '../operations/promote.ts'
+import { remove } from '../operations/remove.ts'
+import { rename } from '../operations/rename.ts'
+import { restore, revive } from '../operations/restore.ts'
+import { release, snapshot } from '../operations/snapshot/snapshot.ts'
+import { setPolicy } from '../policies/set-policy.ts'
+import { wake } from '../policies/wake.ts'
+import { currentRecord, liveRecord, markDead } from '../recovery/liveness.ts'
+import { forked } from './forked.ts'
+import type { Handlers } from './handlers.ts'
+import { environmentInfo, snapshotInfo } from './infos.ts'
+
+export const environmentHandlers: Handlers<keyof typeof environmentOperations> = {
+  'environment.create': async (engine, input, { signal }) => {
+    const record = await create(engine, { ...input, signal })
+    return environmentInfo(engine, record)
+  },
+  'environment.attach': async (engine, input, { signal }) => {
+    const record = await attach(engine, { ...input, signal })
+    return environmentInfo(engine, record)
+  },
+  'environment.get': async (engine, { reference }) =>
+    environmentInfo(engine, await currentRecord(engine, reference)),
+  'environment.list': async (engine, filter) => {
+    await markDead(engine)
+    const records = engine.store.environments.list(filter)
+    return records.map((record) => environmentInfo(engine, record))
+  },
+  'environment.stats': async (engine, { id }) => {
+    const record = await liveRecord(engine, id)
+    const stats = await engine.backend(record.backend).stats(record, record.head)
+    const head = record.head && engine.store.snapshots.get(record.head)
+    const { ioReadBytes = null, ioWriteBytes = null, netBytes = null } = record.limits
+    return {
+      ...stats,
+      headMemory: head?.memory ?? null,
+      ioReadLimitBytes: ioReadBytes,
+      ioWriteLimitBytes: ioWriteBytes,
+      netLimitBytes: netBytes,
+    }
+  },
+  'environment.log': async (engine, { id }) => engine.store.journal.list(id).map(logEntry),
+  'environment.pause': async (engine, { id, release: wantsRelease }) => {
+    if (wantsRelease) await release(engine, id)
+    else await pause(engine, id)
+    return environmentInfo(engine, await currentRecord(engine, id))
+  },
+  'environment.resume': async (engine, { id }) => {
+    const { status, head } = await currentRecord(engine, id)
+    const canRevive = status === 'released' || (status === 'dead' && head !== null)
+    const record = await (canRevive ? revive(engine, id) : resume(engine, id))
+    return environmentInfo(engine, record)
+  },
+  'environment.wake': async (engine, { id }) => environmentInfo(engine, await wake(engine, id)),
+  'environment.policy': async (engine, input) =>
+    environmentInfo(engine, await setPolicy(engine, input)),
+  'environment.snapshot': async (engine, { id, ...input }, { signal }) =>
+    snapshotInfo(await snapshot(engine, id, { ...input, signal })),
+  'environment.restore': async (engine, { id, to, force }) =>
+    environmentInfo(engine, await restore(engine, id, to, { force })),
+  'environment.fork': async (engine, { id, ...input }) => {
+    const { backend } = await liveRecord(engine, id)
+    requireCapability(engine.backend(backend), 'fork')
+    const base = await snapshot(engine, id, {})
+    return forked(engine, await fork(engine, base, input))
+  },
+  'environment.promote': async (engine, { id, from, force }) =>
+    environmentInfo(engine, await promote(engine, from, id, { force })),
+  'environment.rename': async (engine, { id, name }) =>
+    environmentInfo(engine, await rename(engine, id, name)),
+  'environment.remove': async (engine, { id, force }) => {
+    await remove(engine, id, { force })
+    return null
+  },
+}

@@ -1,0 +1,132 @@
+import type { FastifyInstance } from 'fastify'
+import type { WebSocket } from 'ws'
+import type { TerminalViewer } from '../../api/handles/terminal-viewer.ts'
+import { checked, fields, options } from '../../api/inputs/checked.ts'
+import * as v from '../../api/inputs/values.ts'
+import { upgradeRequired } from '../errors.ts'
+import { type InsideApp, insideRoute } from './inside-route.ts'
+
+const longestInput = 1024 ** 2
+const cells = v.whole(1, 65_535)
+
+const typed = fields({ data: v.text(longestInput) }, {})
+const size = fields({ cols: cells, rows: cells }, {})
+
+/** Terminals inside, by their names. Using one that does not exist starts it. */
+export function addTerminals(to: InsideApp): void {
+  const route = { path: 'terminals/{terminal}', scope: 'exec', answers: 'nothing' } as const
+  insideRoute(
+    to,
+    {
+      ...route,
+      method: 'GET',
+      path: 'terminals',
+      operation: 'terminal.list',
+      summary: 'the terminals that were started',
+      input: options({}),
+      answers: 'json',
+    },
+    ({ environment }) => environment.terminals(),
+  )
+  insideRoute(
+    to,
+    {
+      ...route,
+      method: 'GET',
+      path: `${route.path}/screen`,
+      operation: 'terminal.screen',
+      summary: 'what a person would see on the screen now',
+      input: options({}),
+      answers: 'json',
+    },
+    ({ environment, params }) => environment.terminal(params.terminal).screen(),
+  )
+  insideRoute(
+    to,
+    {
+      ...route,
+      method: 'POST',
+      path: `${route.path}/input`,
+      operation: 'terminal.input',
+      summary: 'type',
+      input: typed,
+    },
+    ({ environment, params, input }) => environment.terminal(params.terminal).write(input.data),
+  )
+  insideRoute(
+    to,
+    {
+      ...route,
+      method: 'POST',
+      path: `${route.path}/resize`,
+      operation: 'terminal.resize',
+      summary: 'change its size',
+      input: size,
+    },
+    ({ environment, params, input }) => environment.terminal(params.terminal).resize(input),
+  )
+  insideRoute(
+    to,
+    {
+      ...route,
+      method: 'DELETE',
+      operation: 'terminal.close',
+      summary: 'hang up, which ends the programs that run on it',
+      input: options({}),
+    },
+    ({ environment, params }) => environment.terminal(params.terminal).close(),
+  )
+  addStream(to.app)
+}
+
+/** A WebSocket: binary messages are output and what is typed, text messages are `{ cols, rows }`. */
+function addStream(app: FastifyInstance): void {
+  const opened = new WeakMap<object, TerminalViewer>()
+  app.route({
+    method: 'GET',
+    url: '/v1/environments/:id/terminals/:terminal',
+    config: { operation: 'terminal.attach', scope: 'exec' },
+    preHandler: async (request) => {
+      const { id, terminal } = request.params as { id: string; terminal: string }
+      const environment = await request.session.forkpoint.get(id)
+      if (!request.ws) throw upgradeRequired()
+      const viewer = await environment.terminal(terminal).attach()
+      // A client that hangs up before it has its answer never reaches the handler.
+      request.raw.socket.once('close', () => viewer.detach())
+      opened.set(request, viewer)
+    },
+    handler: async () => {},
+    wsHandler: (socket, request) => {
+      const viewer = opened.get(request)
+      if (viewer === undefined) return socket.terminate()
+      join(socket, viewer)
+    },
+  })
+}
+
+function join(socket: WebSocket, viewer: TerminalViewer): void {
+  const leave = () => socket.close()
+  socket.on('message', (message: Buffer, isBinary) => {
+    // Whoever typed sees that the connection closes.
+    receive(viewer, message, isBinary ? 'typed' : 'size').catch(leave)
+  })
+  show(socket, viewer).then(leave, leave)
+}
+
+async function receive(
+  viewer: TerminalViewer,
+  message: Buffer,
+  what: 'typed' | 'size',
+): Promise<void> {
+  if (what === 'typed') return await viewer.write(message)
+  await viewer.resize(checked('resize', size, JSON.parse(message.toString('utf8'))))
+}
+
+async function show(socket: WebSocket, viewer: TerminalViewer): Promise<void> {
+  for await (const chunk of viewer.data()) {
+    // The program inside waits for a slow client.
+    await new Promise<void>((resolve, reject) =>
+      socket.send(chunk, (error) => (error ? reject(error) : resolve())),
+    )
+  }
+}

@@ -1,0 +1,74 @@
+import type { FastifyInstance } from 'fastify'
+import { tokenStreams } from './access/token-streams.ts'
+import { type AppOptions, buildApp } from './app.ts'
+import { requireSafe, type TcpAddress } from './listen/tcp-address.ts'
+import { readTls, type TlsFiles, watchTls } from './listen/tls-files.ts'
+import { prepareSocket, shareSocket } from './listen/unix-socket.ts'
+import { openAudit } from './observe/audit.ts'
+import { metrics } from './observe/metrics.ts'
+import type { Observer } from './observe/observer.ts'
+import type { Service } from './service.ts'
+import { sessions } from './sessions.ts'
+
+export interface ServeOptions {
+  readonly socket: string
+  readonly listen?: TcpAddress | undefined
+  readonly tls?: TlsFiles | undefined
+  /** ports inside are also at PORT-ID.DOMAIN */
+  readonly domain?: string | undefined
+  /** where handles of the daemon itself record what they do on its machine */
+  readonly stateDir: string
+  readonly auditPath: string
+}
+
+export interface Served extends AsyncDisposable {
+  /** where it listens, as a client gives it */
+  readonly addresses: readonly string[]
+}
+
+/** Serves on a Unix socket, and on TCP if asked. Disposing of it answers what is under way, then ends. */
+export async function serve(service: Service, options: ServeOptions): Promise<Served> {
+  await using undo = new AsyncDisposableStack()
+  const all = undo.use(sessions(service.control, options.stateDir))
+  const { log } = service
+  const audit = undo.use(openAudit(options.auditPath, log))
+  const observer: Observer = { audit, metrics: metrics(service), log }
+  const streams = undo.use(tokenStreams(service))
+  const start = async (app: Pick<AppOptions, 'trust' | 'tls'>) => {
+    const built = await buildApp(service, all, {
+      ...app,
+      observer,
+      streams,
+      domain: options.domain,
+    })
+    undo.defer(() => built.close())
+    return built
+  }
+  const addresses = [await listenLocally(await start({ trust: 'open' }), options.socket)]
+  const { listen, tls } = options
+  if (listen !== undefined) {
+    requireSafe(listen, tls === undefined ? 'plain' : 'tls')
+    const secrets = tls && readTls(tls)
+    const app = await start({ trust: 'token', ...(secrets && { tls: secrets }) })
+    await app.listen(listen)
+    if (tls) undo.use(watchTls(app.server, tls, service.log))
+    addresses.push(...addressesOf(app, tls === undefined ? 'http' : 'https'))
+  }
+  const owned = undo.move()
+  return { addresses, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+}
+
+async function listenLocally(app: FastifyInstance, socket: string): Promise<string> {
+  await prepareSocket(socket)
+  await app.listen({ path: socket })
+  shareSocket(socket)
+  return `unix://${socket}`
+}
+
+function addressesOf(app: FastifyInstance, scheme: string): string[] {
+  return app.addresses().flatMap((each) => {
+    if (typeof each === 'string') return []
+    const { address, port, family } = each
+    return family === 'IPv6' ? `${scheme}://[${address}]:${port}` : `${scheme}://${address}:${port}`
+  })
+}

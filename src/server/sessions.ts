@@ -1,0 +1,78 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Control } from '../api/control.ts'
+import { ForkpointHandle } from '../api/handles/forkpoint.ts'
+import { InvalidInputError } from '../model/errors.ts'
+import { quote } from '../model/text/quote.ts'
+import { guarded } from './access/guarded.ts'
+import type { Principal } from './access/principal.ts'
+import type { Session } from './session.ts'
+
+/** What each principal uses, made when it first comes. */
+export interface Sessions extends AsyncDisposable {
+  of(principal: Principal): Pick<Session, 'control' | 'forkpoint'>
+  /** the requests with a key that are under way */
+  readonly underWay: Map<string, AbortController>
+}
+
+/** More principals than this are not active at once; an older one gets its handles again. */
+const mostPrincipals = 256
+
+export function sessions(control: Control, stateDir: string): Sessions {
+  const known = new Map<string, Pick<Session, 'control' | 'forkpoint'>>()
+  return {
+    underWay: new Map(),
+    of: (principal) => {
+      const key = JSON.stringify(principal)
+      const found = known.get(key)
+      if (found !== undefined) return found
+      const own = guarded(control, principal)
+      const made = { control: own, forkpoint: new ForkpointHandle(own, { stateDir }) }
+      known.set(key, made)
+      if (known.size > mostPrincipals) dropOldest(known)
+      return made
+    },
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all([...known.values()].map(({ forkpoint }) => forkpoint.close()))
+    },
+  }
+}
+
+function dropOldest(known: Map<string, Pick<Session, 'control' | 'forkpoint'>>): void {
+  const [oldest] = known
+  if (oldest === undefined) return
+  const [key, { forkpoint }] = oldest
+  known.delete(key)
+  // Whatever still uses its connections makes new ones.
+  forkpoint.close().catch(() => {})
+}
+
+export function sessionOf(
+  all: Sessions,
+  principal: Principal,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Session {
+  const idempotencyKey = keyOf(principal, request.headers['idempotency-key'])
+  const cancelled = new AbortController()
+  if (idempotencyKey !== undefined) all.underWay.set(idempotencyKey, cancelled)
+  reply.raw.once('close', () => {
+    if (idempotencyKey === undefined) {
+      if (!reply.raw.writableFinished) cancelled.abort()
+    } else if (all.underWay.get(idempotencyKey) === cancelled) {
+      all.underWay.delete(idempotencyKey)
+    }
+  })
+  return { principal, ...all.of(principal), signal: cancelled.signal, idempotencyKey }
+}
+
+const longestKey = 255
+
+/** Keys of different principals never meet. */
+export function keyOf({ id }: Principal, given: unknown): string | undefined {
+  if (given === undefined) return undefined
+  if (typeof given === 'string' && given !== '' && given.length <= longestKey)
+    return `${id}:${given}`
+  throw new InvalidInputError(`not an idempotency key: ${quote(given)}`, {
+    remedy: `give text of up to ${longestKey} characters`,
+  })
+}

@@ -1,0 +1,4 @@
+import { conformance } from './conformance.ts'
+import { imageSurroundings } from './image-surroundings.ts'
+
+conformance('gvisor', imageSurroundings)

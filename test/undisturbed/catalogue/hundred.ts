@@ -1,0 +1,91 @@
+import type { Program } from './program.ts'
+
+/** Some of every kind, above all those that do something all the time, or hold what wears out. */
+const chosen = new Set([
+  'new-files',
+  'copied-up-files',
+  'open-new',
+  'hard-links',
+  'deleted-file',
+  'deleted-name',
+  'mounts',
+  'half-read-directory',
+  'file-under-work',
+  'shared-mapping',
+  'descriptor-numbers',
+  'flock-held',
+  'posix-lock-held',
+  'unread-events',
+  'quiet-directory',
+  'sleep',
+  'nanosleep',
+  'clock-nanosleep-until',
+  'poll',
+  'select',
+  'epoll-wait',
+  'futex',
+  'semtimedop',
+  'sigtimedwait',
+  'accept-timeout',
+  'waits-in-threads',
+  'pipe-write',
+  'writev-whole',
+  'receive-whole',
+  'poll-forever',
+  'epoll-forever',
+  'semop-forever',
+  'pause-forever',
+  'alarms',
+  'interval-ticks',
+  'timerfd-ticks',
+  'clocks',
+  'busy-pipe',
+  'edge-triggered',
+  'unix-stream',
+  'unix-listener',
+  'tcp-busy',
+  'tcp-half-closed',
+  'tcp-details',
+  'udp-queued',
+  'start-times',
+  'running-child',
+  'stopped-child',
+  'continue-handler',
+  'many-children',
+  'no-signal',
+  'counted-signals',
+  'maps',
+  'status',
+  'written-pages',
+  'moving-areas',
+  'copied-on-write',
+  'growing-stack',
+  'wide-registers',
+  'foreground-group',
+  'find',
+  'tar-create',
+  'tar-extract',
+  'cp',
+  'git-index',
+  'tail',
+  'script',
+  'perl-sleep',
+  'sqlite-connections-wal',
+  'sqlite-connections-delete',
+  'sqlite-processes-wal',
+  'outside-talk',
+  'outside-silent',
+  'outside-download',
+])
+
+/**
+ * What runs through a hundred snapshots in `npm test`: a dump of all programs takes seconds, most of them for
+ * processes that are asleep. `npm run test:soak` takes all.
+ */
+export function hundredfold(all: readonly Program[]): readonly Program[] {
+  if (process.env.FORKPOINT_SOAK_SNAPSHOTS !== undefined) return all
+  const those = all.filter(({ name }) => chosen.has(name))
+  const missing = [...chosen].filter((name) => !all.some((program) => program.name === name))
+  if (missing.some((name) => !name.startsWith('outside'))) throw new Error(`no ${missing.join()}`)
+  return those
+}

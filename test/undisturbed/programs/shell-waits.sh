@@ -1,0 +1,23 @@
+# Waits of the shell and of small tools take their time and end as they should.
+. ../programs/tool.sh
+mkfifo empty
+exec 4<> empty
+# Runs a command that should take two seconds and end with a status.
+takes_two() {
+  begin=$EPOCHREALTIME stops=$(stood_still)
+  "${@:2}"
+  status=$?
+  took=$(((${EPOCHREALTIME/./} - ${begin/./}) / 1000))
+  [ $status = "$1" ] || notice "${*:2} ended with $status"
+  [ $took -ge 1990 ] || notice "${*:2} took $took ms"
+  [ $took -le 7000 ] || sleep 1
+  [ $took -le $((7000 + $(stood_still) - stops)) ] || notice "${*:2} took $took ms"
+}
+waits() {
+  takes_two 0 sleep 2
+  takes_two 142 read -r -t 2 -u 4
+  takes_two 124 timeout 2 sleep 60
+  takes_two 0 timeout 30 sleep 2
+  sleep 2 & takes_two 0 wait $!
+}
+over_and_over waits
