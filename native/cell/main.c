@@ -54,7 +54,7 @@ static const struct verb verbs[] = {
     {"arm", "LIFE", 1, 1, verb_arm, "track the writes of a running cell, and note which pages (live.c)"},
     {"live-copy", "LIFE NAME DIRECTORY LEAST", 4, 4, verb_live_copy, "copy memory of a running cell (live.c)"},
     {"hold", "DIRECTORY SOCKET PIDFD", 3, 3, verb_hold, "keep what tracking needs until a cell ends (holder.c)"},
-    {"waits", "CGROUP [DIRECTORY]", 1, 2, verb_waits, "keep the waits of a cell over a snapshot (waits/verb.c)"},
+    {"waits", "CGROUP [IMAGES [DIRECTORY]]", 1, 3, verb_waits, "keep the waits of a cell over a snapshot (waits/verb.c)"},
     {"rejoin", "PID INDEX LAYER…", 3, ANY, verb_rejoin,
      "copy up all names of changed files with hard links (rejoin.c)"},
     {"squash", "DIRECTORY LAYER…", 2, ANY, verb_squash, "make one layer of several (squash.c)"},

@@ -70,10 +70,11 @@ struct block take_block(struct block *from) {
   return block;
 }
 
+/* Waits for whoever still looks at the frozen processes (see waits/verb.c), or for an earlier dump. */
 static int take_lock(const char *directory) {
   int fd = open(directory, O_RDONLY | O_DIRECTORY);
   if (fd < 0) die("open '%s'", directory);
-  if (flock(fd, LOCK_EX | LOCK_NB)) die("flock '%s'", directory);
+  if (flock(fd, LOCK_EX)) die("flock '%s'", directory);
   return fd;
 }
 

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/syscall.h>
 
 #include "stub.h"
@@ -17,10 +18,15 @@ static unsigned long long *argument_in(registers *regs, int index) {
   return (unsigned long long *)((char *)regs + argument_offsets[index]);
 }
 
-static bool has_arguments(registers *regs, const uint64_t arguments[ARGUMENTS]) {
+void read_arguments(const registers *regs, uint64_t arguments[ARGUMENTS]) {
   for (int i = 0; i < ARGUMENTS; i++)
-    if (*argument_in(regs, i) != arguments[i]) return false;
-  return true;
+    memcpy(&arguments[i], (const char *)regs + argument_offsets[i], sizeof *arguments);
+}
+
+static bool has_arguments(const registers *regs, const uint64_t arguments[ARGUMENTS]) {
+  uint64_t found[ARGUMENTS];
+  read_arguments(regs, found);
+  return !memcmp(found, arguments, sizeof found);
 }
 
 /* Whether the call has returned to the program, or is about to, without anything but an interruption. */

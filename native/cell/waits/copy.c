@@ -36,8 +36,7 @@ static void put_copy_right(struct group *group, const struct thread *thread, str
   struct error ignored;
   if (!thread->is_stopped || get_registers(thread->id, &regs, &ignored)) return;
   if (wait.is_in_code && may_be_code(regs.rip)) place_code(&group->processes[thread->process], thread->id);
-  const uint64_t arguments[ARGUMENTS] = {regs.rdi, regs.rsi, regs.rdx, regs.r10, regs.r8, regs.r9};
-  memcpy(wait.arguments, arguments, sizeof arguments);
+  read_arguments(&regs, wait.arguments);
   wait.call = call_of(wait.number, wait.arguments);
   put_right(group, thread, &wait, 0);
 }

@@ -102,7 +102,7 @@ static bool is_same_call(const struct wait *a, const struct wait *b) {
 
 /* A thread that was frozen in its sleep sleeps once more, for the freezer. Otherwise it has begun another wait since.
  */
-static bool has_slept_on(const struct wait *before, const struct wait *after) {
+bool has_slept_on(const struct wait *before, const struct wait *after) {
   return is_same_call(before, after) && after->status.sleeps <= before->status.sleeps + 1;
 }
 

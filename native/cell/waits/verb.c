@@ -1,8 +1,9 @@
 /* Keeps the waits of a cell over a snapshot. One process for all of it, so that what it knows stays in memory:
  *
  *   1. It notes since when threads wait, and prints "noted".
- *   2. The caller freezes the cell. As soon as that shows, the process notes which calls were interrupted. If there is
- * a DIRECTORY, it also lists the areas of large processes there (see areas.h).
+ *   2. The caller freezes the cell. As soon as that shows, the process notes which calls were interrupted. Until then
+ *      it keeps IMAGES locked, where the cell is to be dumped: CRIU changes what the kernel tells about calls. If there
+ *      is a DIRECTORY, it also lists the areas of large processes there (see areas.h).
  *   3. The caller dumps the cell, and writes "continue". The process stops all threads, thaws the cell, puts right what
  *      was ended, and lets them go. With "hold", it freezes the cell again before that. With "end", it changes nothing.
  *      After "continue" or "hold" there may be the agent's pid, the name of the snapshot, and the directory of the
@@ -21,6 +22,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -28,6 +30,7 @@
 #include "holder.h"
 #include "remap.h"
 #include "report.h"
+#include "shared/owned.h"
 #include "waits.h"
 #include "walls.h"
 
@@ -64,11 +67,25 @@ static void await_freeze(const struct freezer *freezer) {
     if (poll(either, 2, GLANCE_MS) < 0 && errno != EINTR) die("poll");
 }
 
-static void put_all_right(struct group *group, const struct waits *waits) {
+/* A worker that dumps there waits for the lock. -1: nothing will be dumped. */
+static int hold_back_dump(const char *images) {
+  if (!images) return -1;
+  int fd = open(images, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) die("open '%s'", images);
+  if (flock(fd, LOCK_EX)) die("flock '%s'", images);
+  return fd;
+}
+
+static void put_all_right(struct group *group, const struct waits *waits, const struct waits *before) {
   uint64_t passed = monotonic_now() - waits->frozen;
   for (size_t i = 0; i < group->thread_count; i++) {
-    const struct wait *wait = find_wait(waits, group->threads[i].id);
-    if (wait) put_right(group, &group->threads[i], wait, passed);
+    const struct thread *thread = &group->threads[i];
+    const struct wait *wait = find_wait(waits, thread->id);
+    struct wait late;
+    if (wait)
+      put_right(group, thread, wait, passed);
+    else if (thread->is_stopped && find_late(group->processes[thread->process].pid, thread->id, before, &late))
+      put_right(group, thread, &late, 0);
   }
 }
 
@@ -103,7 +120,8 @@ static bool read_order(struct order *order) {
 static bool says(const struct order *order, const char *word) { return !strcmp(order->word, word); }
 
 /* Writes are noted first: what is put right after the dump must not be missing in the next one. */
-static void let_continue(const char *cgroup, const struct waits *waits, const struct order *order) {
+static void let_continue(const char *cgroup, const struct waits *waits, const struct waits *before,
+                         const struct order *order) {
   struct group group;
   struct tracker tracker = {.holder = -1, .notes = -1, .why_not = "nobody asked for it"};
   struct parks parks = {0};
@@ -114,14 +132,14 @@ static void let_continue(const char *cgroup, const struct waits *waits, const st
   stop_group(&group, cgroup);
   track_stopped(&tracker, &group);
   if (order->remaps) parks = remap_stopped(&group, order->agent, order->directory, freeing);
-  put_all_right(&group, waits);
+  put_all_right(&group, waits, before);
   if (says(order, "hold")) set_frozen(cgroup, true);
   let_go(&group);
   free_parks(&parks, cgroup);
 }
 
 void verb_waits(char **words) {
-  const char *cgroup = words[0], *directory = words[1];
+  const char *cgroup = words[0], *images = words[1], *directory = images ? words[2] : NULL;
   struct waits before = {0}, waits = {0};
   struct order order;
   struct freezer freezer = open_freezer(cgroup);
@@ -132,12 +150,14 @@ void verb_waits(char **words) {
     look_before(&before, cgroup);
   }
   struct lister lister = directory ? prepare_lister(cgroup) : (struct lister){.program = -1};
+  autoclose int dump = hold_back_dump(images);
   puts("noted");
   if (fflush(stdout)) die("write stdout");
   await_freeze(&freezer);
   look_after(&waits, &before, cgroup);
+  if (dump >= 0) flock(dump, LOCK_UN);
   if (directory && is_frozen(&freezer)) write_listings(&lister, cgroup, directory);
   if (!read_order(&order)) return;
-  if (!says(&order, "end")) let_continue(cgroup, &waits, &order);
+  if (!says(&order, "end")) let_continue(cgroup, &waits, &before, &order);
   print_waits(&waits);
 }

@@ -3,6 +3,7 @@
  * how much they had written or received until then. For those, the rest is made, and the sum returned. */
 #pragma once
 
+#include "registers.h"
 #include "stopped.h"
 
 /* What a call waits for, apart from its event. */
@@ -79,7 +80,14 @@ void add_wait(struct waits *waits, const struct wait *wait);
 /* Before `find_wait`, after the last `add_wait`. */
 void sort_waits(struct waits *waits);
 const struct wait *find_wait(const struct waits *waits, pid_t thread);
+/* Whether a thread that was asleep BEFORE has only been stopped since. */
+bool has_slept_on(const struct wait *before, const struct wait *after);
 uint64_t monotonic_now(void);
+
+/* late.c */
+/* What a stopped thread was interrupted in that `look_after` could not see. Left is what is left now. False: nothing.
+ */
+bool find_late(pid_t process, pid_t thread, const struct waits *before, struct wait *wait);
 
 /* sleep.c */
 /* When a thread last ran, by the monotonic clock. 0: the kernel does not tell. */
@@ -104,6 +112,9 @@ int borrow_descriptor(pid_t process, int number);
 void put_right(struct group *group, const struct thread *thread, const struct wait *wait, uint64_t passed);
 /* Address of the code in PROCESS, of which this thread is stopped. */
 int require_code(struct process *process, pid_t thread, uint64_t *code, struct error *error);
+#if defined(__x86_64__)
+void read_arguments(const registers *regs, uint64_t arguments[ARGUMENTS]);
+#endif
 /* The thread is to make its next call in CODE. */
 void run_code(registers *regs, uint64_t code, long number, uint64_t stack);
 

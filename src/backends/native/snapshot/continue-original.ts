@@ -13,18 +13,26 @@ export type KeptWaits = Map<string, Talk>
 
 type Waiting = Pick<Native, 'log' | 'tools' | 'waits'>
 
+/** What follows the freeze. */
+interface ComingDump {
+  /** directory of the dump, which begins once the helper has seen what was interrupted */
+  readonly images: string
+  /** directory where the helper lists the areas of large processes, once they are frozen; null: nowhere */
+  readonly listings: string | null
+}
+
 /**
  * Notes since when threads wait. Call it right before the freeze: the kernel does not tell later. If it fails,
- * nothing may be frozen, because calls inside would end with EINTR. The helper also lists the areas of large
- * processes in `listings`, once they are frozen.
+ * nothing may be frozen, because calls inside would end with EINTR.
  */
 export async function noteWaits(
   { tools, waits }: Pick<Waiting, 'tools' | 'waits'>,
   [cgroup]: Cgroups,
-  listings: string | null = null,
+  dump?: ComingDump,
 ): Promise<void> {
   await forgetWaits({ waits }, [cgroup])
-  const talk = await tools.talkToCell(['waits', cgroup, ...(listings === null ? [] : [listings])])
+  const places = [dump?.images, dump?.listings].filter((place) => typeof place === 'string')
+  const talk = await tools.talkToCell(['waits', cgroup, ...places])
   if (talk.said !== 'noted') throw notNoted(await talk.tell(''))
   waits.set(cgroup, talk)
 }

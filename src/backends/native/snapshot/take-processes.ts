@@ -92,7 +92,7 @@ export async function dumpProcesses(
       await rm(directory, { recursive: true, force: true })
       await mkdir(directory, { recursive: true, mode: imagesMode })
       if (typeof baseline !== 'string') forgetDump(baseline)
-      await noteWaits(native, groups, since)
+      await noteWaits(native, groups, { images: directory, listings: since })
     },
     letGo: () => continueOriginal(native, groups),
     work: async (tried) => {
