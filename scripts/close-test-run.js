@@ -20,6 +20,7 @@ const nothingRan = {
   noticed: 0,
   conformance: null,
   skipped: [],
+  secondTries: [],
   broken: [],
 }
 
@@ -37,6 +38,8 @@ for (const problem of problems) console.log(problem)
 if (ran === 0) console.log('no test ran')
 if (vitestStatus !== '0' && failed === 0) console.log(`vitest ended with status ${vitestStatus}`)
 for (const { test, reason } of summary.skipped) console.log(`skipped: ${test} (${reason})`)
+for (const { test, failure } of summary.secondTries)
+  console.log(`passed only on a second try: ${test} (${failure})`)
 if (summary.conformance !== null) console.log(matrixText(summary.conformance))
 console.log(`workloads branched: ${summary.workloads}`)
 console.log(`kill points walked: ${summary.killPoints}`)

@@ -27,6 +27,8 @@ export interface TestSummary {
   /** null if the conformance suite did not run */
   conformance: Matrix | null
   skipped: { test: string; reason: string }[]
+  /** Tests that passed only when they were run again, and how they failed first. */
+  secondTries: { test: string; failure: string }[]
   /** Files that broke before their tests could run, and errors outside of any test. */
   broken: string[]
 }
@@ -73,6 +75,7 @@ function summarize(
     ...watchersOf(tests),
     conformance: conformanceOf(tests),
     skipped: skipped.map(({ test, reason = 'no reason given' }) => ({ test, reason })),
+    secondTries: passed.filter((test) => test.diagnostic()?.flaky).map(secondTryOf),
     broken: [
       ...modules.filter(brokeOutsideTests).map((module) => pathOf(module)),
       ...skipped
@@ -104,6 +107,11 @@ function conformanceOf(tests: readonly TestCase[]): Matrix | null {
     else notes.push({ ...note, outcome: 'FAILED' })
   }
   return matrixOf(notes, skipped)
+}
+
+function secondTryOf(test: TestCase): TestSummary['secondTries'][number] {
+  const [first] = test.result().errors ?? []
+  return { test: nameOf(test), failure: first?.message.split('\n')[0] ?? 'no error is known' }
 }
 
 const nameIn = ([name]: [string, boolean]) => name

@@ -17,7 +17,7 @@ import { compiledPrograms, namesOfCompiled } from './support/compiled.ts'
 import { startFarServer } from './support/far-server.ts'
 import { excuses, type Verdicts, watched } from './support/stage.ts'
 
-const home = new TestHome('undisturbed')
+const home = new TestHome('undisturbed', { log: 'error' })
 const outside = whyNoNetworks === null ? await OutsideNetwork.start() : null
 const farServer = outside && (await startFarServer(outside))
 beforeAll(() => void compiledPrograms())
