@@ -40,6 +40,9 @@ const apart = {
   setup: ({ onResolve }) => {
     onResolve({ filter: /\/\.\.\/serve\.ts$/ }, () => ({ path: './daemon.cjs', external: true }))
     onResolve({ filter: /^\.\/whole\.ts$/ }, () => ({ path: './verbs.cjs', external: true }))
+    onResolve({ filter: /\/quick-branch\.ts$/ }, ({ kind }) =>
+      kind === 'entry-point' ? undefined : { path: './branch.cjs', external: true },
+    )
   },
 }
 
@@ -93,7 +96,11 @@ async function bundleCommandLine() {
   await build({
     ...common,
     ...commonJs,
-    entryPoints: { cli: 'src/cli/main.ts', verbs: 'src/cli/whole.ts' },
+    entryPoints: {
+      cli: 'src/cli/main.ts',
+      branch: 'src/cli/quick/branch/quick-branch.ts',
+      verbs: 'src/cli/whole.ts',
+    },
     plugins: [apart],
   })
 }

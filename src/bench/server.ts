@@ -1,12 +1,14 @@
 import { parseArgs } from 'node:util'
 import { formatBytes, formatDuration } from '../model/values/quantities.ts'
+import { type CommandTimes, measureCommands } from './server/command-line.ts'
 import { measureEmbedded, measureServed, type Served } from './server/measure.ts'
 import type { Tally } from './server/tally.ts'
 import { median, percentile } from './statistics.ts'
 
 /**
  * How a daemon bears many clients, and its own death:
- * `npm run bench:server [-- --clients 200 --seconds 60 --kill 20]`.
+ * `npm run bench:server [-- --clients 200 --seconds 60 --kill 20]`. With `-- --commands 20`, how long commands
+ * take through it instead, that many times each.
  */
 
 function showTally(name: string, { execMs, errors, branched, whole }: Tally): void {
@@ -37,23 +39,42 @@ function showServed({ residentBytes: [early, late], idle, kills, lost, tally }: 
   console.log(`${tally.whole} streams had each byte once; others are among the errors`)
 }
 
+function showCommands({ node, exec, fork, restore }: CommandTimes): void {
+  const shown = (ms: readonly number[]) => `${formatDuration(median(ms))} (n ${ms.length})`
+  const times = (ms: readonly number[], base: readonly number[]) => median(ms) / median(base)
+  console.log(`node -e 0: ${shown(node)}`)
+  const execTimes = times(exec, node)
+  judge(`exec: ${shown(exec)}, ${execTimes.toFixed(2)}× node`, execTimes <= 2, 'at most 2×')
+  for (const [name, ms] of Object.entries({ fork, restore })) {
+    const [ofNode, ofExec] = [times(ms, node), times(ms, exec)]
+    const figures = `${shown(ms)}, ${ofNode.toFixed(2)}× node, ${ofExec.toFixed(2)}× exec`
+    judge(`${name} from a spare: ${figures}`, ofExec <= 1.3, 'at most 1.3× exec')
+  }
+}
+
+async function showLoad(clients: number, seconds: number, kill: number): Promise<void> {
+  const wanted = { clients, seconds }
+  console.log(`${clients} clients for ${seconds} s`)
+  const embedded = await measureEmbedded(wanted)
+  showTally('embedded', embedded)
+  const served = await measureServed(wanted, kill)
+  showTally('daemon', served.tally)
+  const times = percentile(served.tally.execMs, 0.95) / percentile(embedded.execMs, 0.95)
+  const compared = `p95 through the daemon: ${times.toFixed(2)}× embedded`
+  // Commands that wait for the next daemon are not compared.
+  if (served.kills > 0) console.log(compared)
+  else judge(compared, times < 3, 'under 3×')
+  judge(`errors: ${served.tally.errors.length}`, served.tally.errors.length === 0, 'none')
+  showServed(served)
+}
+
 const { values } = parseArgs({
   options: {
     clients: { type: 'string', default: '200' },
     seconds: { type: 'string', default: '60' },
     kill: { type: 'string', default: '0' },
+    commands: { type: 'string' },
   },
 })
-const load = { clients: Number(values.clients), seconds: Number(values.seconds) }
-console.log(`${load.clients} clients for ${load.seconds} s`)
-const embedded = await measureEmbedded(load)
-showTally('embedded', embedded)
-const served = await measureServed(load, Number(values.kill))
-showTally('daemon', served.tally)
-const times = percentile(served.tally.execMs, 0.95) / percentile(embedded.execMs, 0.95)
-const compared = `p95 through the daemon: ${times.toFixed(2)}× embedded`
-// Commands that wait for the next daemon are not compared.
-if (served.kills > 0) console.log(compared)
-else judge(compared, times < 3, 'under 3×')
-judge(`errors: ${served.tally.errors.length}`, served.tally.errors.length === 0, 'none')
-showServed(served)
+if (values.commands !== undefined) showCommands(await measureCommands(Number(values.commands)))
+else await showLoad(Number(values.clients), Number(values.seconds), Number(values.kill))

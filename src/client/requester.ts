@@ -1,11 +1,12 @@
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { ConnectionError, type ForkpointError, type Happened } from '../model/errors.ts'
-import { type Address, formatAddress } from './address.ts'
+import type { ForkpointError, Happened } from '../model/errors.ts'
+import type { Address } from './address.ts'
 import { failureIn } from './failure.ts'
-import { type Losses, type Retrier, retrier } from './retrier.ts'
-import type { Sent } from './sent.ts'
+import type { Retrier } from './link/retrier.ts'
+import type { Sent } from './link/sent.ts'
+import { socketRetrier } from './link/socket-retrier.ts'
 import type { Transport } from './transport.ts'
 
 /** Sends requests to one daemon, again if the connection is lost. */
@@ -16,9 +17,7 @@ export class Requester {
 
   constructor(transport: Transport) {
     this.#transport = transport
-    const asError: Losses['asError'] = (error, happened) =>
-      unreachable(this.address, error, happened)
-    this.retried = retrier({ isUnreached, asError })
+    this.retried = socketRetrier(this.address)
   }
 
   get address(): Address {
@@ -60,26 +59,4 @@ export class Requester {
 /** The error in an answer that is not a success. */
 export async function failureOf(response: IncomingMessage): Promise<ForkpointError> {
   return failureIn(response.statusCode, await text(response))
-}
-
-/** The request never left this machine. */
-function isUnreached(error: unknown): boolean {
-  const code = (error as NodeJS.ErrnoException).code
-  return code === 'ECONNREFUSED' || code === 'ENOENT' || code === 'EACCES' || code === 'ENOTFOUND'
-}
-
-function unreachable(address: Address, cause: unknown, happened: Happened): ConnectionError {
-  const why = cause instanceof Error ? cause.message : String(cause)
-  const code = (cause as NodeJS.ErrnoException).code
-  const remedy =
-    code === 'EACCES'
-      ? 'run as root, or as a member of the group forkpoint'
-      : happened === 'no'
-        ? 'check that the daemon runs (`forkpoint serve`) and that the address is right'
-        : 'the operation may have happened: look before you repeat it'
-  return new ConnectionError(`cannot reach the daemon at ${formatAddress(address)}: ${why}`, {
-    happened,
-    remedy,
-    cause,
-  })
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { readOf } from '../proc.ts'
 
-const launcher = join(import.meta.dirname, '../../../forkpoint')
+export const launcher = join(import.meta.dirname, '../../../forkpoint')
 
 /** A daemon in a process of its own, which can be killed and started again. */
 export class BenchDaemon implements AsyncDisposable {

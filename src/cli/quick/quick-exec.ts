@@ -1,15 +1,11 @@
-import { existsSync } from 'node:fs'
-import { homedir } from 'node:os'
-import { join } from 'node:path'
 import type { ErrorJson } from '../../model/errors.ts'
 import { exitCodeOfCommand } from '../exec/exit-code.ts'
 import { stdinIsGiven } from '../exec/stdin.ts'
 import { signalExitCode } from '../interrupts.ts'
 import { isClosedPipe, write } from '../write-bytes.ts'
 import { type Asked, ask, Refused } from './ask.ts'
-
-/** The exit code of the command, or why nobody knows it. */
-export type Ending = number | ErrorJson
+import type { Ending } from './ending.ts'
+import { plainSocket } from './plain-socket.ts'
 
 /**
  * The plainest form of `exec`, through the daemon of the home: one request and nothing loaded for it. Null
@@ -24,20 +20,6 @@ export async function quickExec(argv: readonly string[]): Promise<Ending | null>
   const command = words.length === 1 ? words[0] : words
   const commands = `/v1/environments/${encodeURIComponent(reference)}`
   return await followed(socket, commands, { command, encoding: 'base64' })
-}
-
-/** The socket of the home in use, unless somebody configured anything: then the whole command line looks. */
-function plainSocket(): string | null {
-  const { FORKPOINT_HOME, FORKPOINT_HOST, FORKPOINT_CONFIG, FORKPOINT_DEBUG, XDG_CONFIG_HOME } =
-    process.env
-  if (FORKPOINT_HOST || FORKPOINT_CONFIG || FORKPOINT_DEBUG) return null
-  const user = XDG_CONFIG_HOME || join(homedir(), '.config')
-  const files = ['/etc/forkpoint/config.json', join(user, 'forkpoint')]
-  if (files.some((path) => existsSync(path))) return null
-  const socket = FORKPOINT_HOME
-    ? join(FORKPOINT_HOME, 'forkpoint.sock')
-    : '/run/forkpoint/forkpoint.sock'
-  return existsSync(socket) ? socket : null
 }
 
 interface Followed {

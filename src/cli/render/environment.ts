@@ -5,8 +5,13 @@ import { formatAge } from '../../model/values/quantities.ts'
 import type { Style } from './layout/style.ts'
 import { type Column, table } from './layout/table.ts'
 
+export interface Named {
+  readonly id: string
+  readonly name: string | null
+}
+
 /** What a person calls it. */
-export function labelOf(info: { readonly id: string; readonly name: string | null }): string {
+export function labelOf(info: Named): string {
   return printable(info.name === null ? info.id : `${info.name} (${info.id})`)
 }
 

@@ -4,7 +4,8 @@ import type { CallOptions, EventOptions } from '../../api/control.ts'
 import { InvalidInputError } from '../../model/errors.ts'
 import { quote } from '../../model/text/quote.ts'
 import { formatAddress, parseAddress } from '../address.ts'
-import { type Link, perform } from '../perform.ts'
+import { perform } from '../link/perform.ts'
+import type { Link } from '../link/send-operation.ts'
 import { followEvents } from './events.ts'
 import {
   type CommandPart,

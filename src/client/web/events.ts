@@ -1,8 +1,8 @@
 import { event, type ForkpointEvent } from '../../api/contract/data/store.ts'
 import { eventsPath } from '../../api/contract/routes.ts'
 import type { EventOptions } from '../../api/control.ts'
-import { parsedAnswer } from '../answer.ts'
-import { withQuery } from '../sent.ts'
+import { parsedAnswer } from '../link/answer.ts'
+import { withQuery } from '../link/sent.ts'
 import type { Fetcher } from './fetcher.ts'
 import { jsonLines } from './json-lines.ts'
 

@@ -1,7 +1,7 @@
 import { ConnectionError, type Happened } from '../../model/errors.ts'
 import { failureIn } from '../failure.ts'
-import { type Losses, retrier } from '../retrier.ts'
-import type { Sent } from '../sent.ts'
+import { type Losses, retrier } from '../link/retrier.ts'
+import type { Sent } from '../link/sent.ts'
 
 /** A request whose body may be bytes. */
 export type WebSent = Omit<Sent, 'body'> & { readonly body?: string | Uint8Array<ArrayBuffer> }

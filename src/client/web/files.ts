@@ -1,5 +1,5 @@
 import { filledPath, insidePath, insidePaths } from '../../api/contract/routes.ts'
-import { withQuery } from '../sent.ts'
+import { withQuery } from '../link/sent.ts'
 import type { Fetcher } from './fetcher.ts'
 
 export interface ReadFileOptions {

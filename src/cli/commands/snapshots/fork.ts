@@ -4,7 +4,7 @@ import { withoutUndefined } from '../../../model/values/without-undefined.ts'
 import { pairsOption, parsedOption } from '../../arguments/options.ts'
 import { addExamples, branchArgument } from '../../help.ts'
 import type { MakeCommand } from '../../make-command.ts'
-import { forked } from '../../render/layout/sentences.ts'
+import { forking, forkReport } from '../../render/branch-reports.ts'
 
 interface Options {
   readonly count?: number
@@ -34,15 +34,13 @@ export const make: MakeCommand = (command, cli) =>
           await using forkpoint = await context.open()
           const from = await forkpoint.find(reference)
           const { count = 1, name, label, atomic = false } = options
-          const forks = await context.wait(`forking ${reference}`, () =>
+          const forks = await context.wait(forking(reference), () =>
             from.fork(count, withoutUndefined({ atomic, name, labels: label })),
           )
           const infos = forks.map(({ lastInfo: info }) => info)
           const errors = forks.errors.map(toJson)
-          await context.show({
-            json: errors.length === 0 ? infos : { environments: infos, errors },
-            text: () => (options.quiet ? infos.map(({ id }) => id).join('\n') : forked(infos)),
-          })
+          const detail = options.quiet ? 'ids' : 'sentences'
+          await context.show(forkReport(infos, errors, detail))
           if (errors.length > 0) context.endWith(1)
           for (const error of forks.errors) await context.report(error)
         }),

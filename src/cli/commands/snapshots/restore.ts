@@ -1,7 +1,7 @@
 import type { EndOptions } from '../../../index.ts'
 import { addExamples, envArgument, forceHelp, snapshotArgument } from '../../help.ts'
 import type { MakeCommand } from '../../make-command.ts'
-import { restored } from '../../render/layout/sentences.ts'
+import { restoreReport, restoring } from '../../render/branch-reports.ts'
 
 export const make: MakeCommand = (command, cli) =>
   addExamples(
@@ -15,14 +15,8 @@ export const make: MakeCommand = (command, cli) =>
           await using forkpoint = await context.open()
           const environment = await forkpoint.get(reference)
           const snapshot = await forkpoint.snapshot(wanted)
-          await context.wait(`restoring ${reference}`, () =>
-            environment.restore(snapshot, { force }),
-          )
-          const { lastInfo: info } = environment
-          await context.show({
-            json: info,
-            text: () => restored(info, snapshot),
-          })
+          await context.wait(restoring(reference), () => environment.restore(snapshot, { force }))
+          await context.show(restoreReport(environment.lastInfo, snapshot))
         }),
       ),
     [['forkpoint restore web ready', 'back to the snapshot "ready"']],

@@ -8,8 +8,7 @@ import { pairsOption, parsedOption } from '../../arguments/options.ts'
 import { addExamples, envArgument } from '../../help.ts'
 import { Interrupts } from '../../interrupts.ts'
 import type { MakeCommand } from '../../make-command.ts'
-import { labelOf } from '../../render/environment.ts'
-import { taken } from '../../render/layout/sentences.ts'
+import { snapshotReport, taking } from '../../render/branch-reports.ts'
 import { snapshotInBackground } from '../../snapshot-in-background.ts'
 
 interface Options {
@@ -54,14 +53,13 @@ export const make: MakeCommand = (command, cli) =>
           await using forkpoint = await context.open()
           const environment = await forkpoint.get(reference)
           const info = options.wait
-            ? await context.wait(`taking a snapshot of ${reference}`, async () => {
+            ? await context.wait(taking(reference), async () => {
                 const wanted = snapshotOptions(options, interrupts.signal)
                 const snapshot = await environment.snapshot(wanted)
                 return (options.prove ? await snapshot.prove() : snapshot).lastInfo
               })
             : await snapshotInBackground(forkpoint, environment)
-          const text = info.status === 'ready' ? taken(info) : `taking snapshot ${labelOf(info)}`
-          await context.show({ json: info, text: () => (options.quiet ? info.id : text) })
+          await context.show(snapshotReport(info, options.quiet ? 'ids' : 'sentences'))
         }),
       ),
     [

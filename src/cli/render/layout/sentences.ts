@@ -3,9 +3,7 @@ import type { CachedImage, SnapshotInfo } from '../../../index.ts'
 import { type CopiedReason, copiedReasons } from '../../../model/copied-reasons.ts'
 import { printable } from '../../../model/text/printable.ts'
 import { formatBytes, formatDuration } from '../../../model/values/quantities.ts'
-import { labelOf } from '../environment.ts'
-
-type Named = Parameters<typeof labelOf>[0]
+import { labelOf, type Named } from '../environment.ts'
 
 export function created(environment: Named): string {
   return `created ${labelOf(environment)}`

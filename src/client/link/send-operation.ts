@@ -1,7 +1,6 @@
-import { contract, type Input, type OperationName, type Output } from '../api/contract/contract.ts'
-import { filledPath, requestPath, routes } from '../api/contract/routes.ts'
-import type { CallOptions } from '../model/call-options.ts'
-import { parsedAnswer } from './answer.ts'
+import type { Input, OperationName } from '../../api/contract/contract.ts'
+import { filledPath, requestPath, routes } from '../../api/contract/routes.ts'
+import type { CallOptions } from '../../model/call-options.ts'
 import { requestFor, type Sent } from './sent.ts'
 
 /** One daemon, however it is reached. */
@@ -13,21 +12,17 @@ export interface Link {
   newKey(): string
 }
 
-/** Sends an operation to a daemon. */
-export async function perform<N extends OperationName>(
+/** Sends an operation to a daemon. Resolves to its answer as it came; its schema is still to read it. */
+export async function sendOperation<N extends OperationName>(
   link: Link,
   name: N,
   input: Input<N>,
   { signal, idempotencyKey }: CallOptions = {},
-): Promise<Output<N>> {
+): Promise<unknown> {
   const route = routes[name]
   const sent = requestFor(route, input)
-  const answer =
-    route.method === 'GET'
-      ? await link.json({ ...sent, signal })
-      : await sendOnce(link, sent, idempotencyKey ?? link.newKey(), signal)
-  const { where } = link
-  return parsedAnswer<unknown>(contract[name].output, answer, { where, name }) as Output<N>
+  if (route.method === 'GET') return await link.json({ ...sent, signal })
+  return await sendOnce(link, sent, idempotencyKey ?? link.newKey(), signal)
 }
 
 /** The daemon carries it out once, however often it is sent; an abort waits until it is undone. */

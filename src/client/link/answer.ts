@@ -1,5 +1,5 @@
 import type * as z from 'zod/mini'
-import { BackendError } from '../model/errors.ts'
+import { BackendError } from '../../model/errors.ts'
 
 /** An answer as its schema describes it. */
 export function parsedAnswer<T>(

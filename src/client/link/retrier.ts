@@ -1,4 +1,4 @@
-import { ForkpointError, type Happened } from '../model/errors.ts'
+import { ForkpointError, type Happened } from '../../model/errors.ts'
 
 /** A daemon that is started again answers after about a second; a busy machine gets more. */
 const patienceMs = 30_000

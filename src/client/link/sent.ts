@@ -1,5 +1,5 @@
-import { filledPath, pathFields, type Route } from '../api/contract/routes.ts'
-import { isSnapshotId } from '../model/ids.ts'
+import { filledPath, pathFields, type Route } from '../../api/contract/routes.ts'
+import { isSnapshotId } from '../../model/ids.ts'
 
 /** One request, as often as it has to be sent. */
 export interface Sent {
