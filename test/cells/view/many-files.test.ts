@@ -59,7 +59,8 @@ test('a few changes among many files are found, between snapshots and live envir
   expect(described(await before.diff(fork, { paths: ['/srv'] }))).toEqual([
     'modified /srv/many/5/5',
   ])
-  // Copies that were made for a comparison are gone.
+  // Copies that were made for a comparison are gone; others are made ahead for the next fork.
+  const ahead = /\.(ahead|\d+)$/
   const copies = readdirSync(join(home.path, 'files')).filter((name) => name.includes('.'))
-  expect(copies).toEqual([])
+  expect(copies.filter((name) => !ahead.test(name))).toEqual([])
 })

@@ -13,6 +13,7 @@ test('a user in a shell does not notice a snapshot, and sees a restore', async (
   await terminal.line('word=kept; echo first')
   await terminal.shows(/^first$/m)
   await terminal.type('echo "$word')
+  await terminal.shows(/echo "\$word$/)
   const base = await env.snapshot()
   await terminal.type(' after"')
   await terminal.keys('Enter')

@@ -71,10 +71,12 @@ static void running_child(void) {
 
 static void stopped_child(void) {
   pid_t child = start(sleeps);
+  signal(SIGCHLD, on_child);
   kill(child, SIGSTOP);
   int status;
   MUST(waitpid(child, &status, WUNTRACED));
-  signal(SIGCHLD, on_child);
+  while (!child_signals) rest(0.01); /* the kernel sends it after `waitpid` can see the stop */
+  child_signals = 0;
   hold();
   same("state changes of the child", 0, waitpid(child, &status, WNOHANG | WUNTRACED | WCONTINUED));
   same_text("its state", "T", field_of(child, 0));
