@@ -128,6 +128,7 @@ function assemble(pick: <K extends SettingKey>(key: K) => Values[K]): Settings {
       each: {
         environments: pick('admission.each.environments'),
         memoryBytes: pick('admission.each.memory'),
+        diskBytes: pick('admission.each.disk'),
       },
     },
     log: pick('log'),

@@ -268,6 +268,12 @@ export const schema = {
     `${size}, at least 16m, or none`,
     'the same for those that one principal has made',
   ),
+  'admission.each.disk': setting(
+    orNone('none', parsed(parseDiskLimit)),
+    null,
+    `${size}, at least 16m, or none`,
+    'what the disk limits of those and the sizes of their snapshots may add up to; one without a limit counts as all of it',
+  ),
   log: setting(
     z.enum(logLevels),
     'silent',

@@ -13,7 +13,10 @@ export interface AdmissionLimits {
 }
 
 /** What one principal may ask for, where several share an engine. */
-export type Share = Pick<AdmissionLimits, 'environments' | 'memoryBytes'>
+export interface Share extends Pick<AdmissionLimits, 'environments' | 'memoryBytes'> {
+  /** what its environments may use together: the sum of their disk limits and of what its snapshots take */
+  readonly diskBytes: number | null
+}
 
 export interface AdmissionSettings extends AdmissionLimits {
   readonly each: Share

@@ -106,6 +106,8 @@ export interface SnapshotRecord {
   readonly id: SnapshotId
   readonly name: Name | null
   readonly environmentId: EnvironmentId
+  /** on whose behalf that environment was made; absent: the program that has the engine open */
+  readonly principal?: string
   readonly parent: SnapshotId | null
   readonly backend: BackendName
   readonly status: SnapshotStatus

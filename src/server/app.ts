@@ -103,6 +103,10 @@ function admitRequests(
     if (token !== null) streams.add(token, request, reply)
     request.session = sessionOf(sessions, principal, request, reply)
   })
+  // After the answer, because the token that was changed may be that of the request itself.
+  app.addHook('onResponse', async ({ routeOptions }) => {
+    if (routeOptions.config.operation?.startsWith('token.')) streams.look()
+  })
 }
 
 function answerFailures(app: FastifyInstance, log: Log): void {

@@ -28,6 +28,10 @@ export interface Served extends AsyncDisposable {
 
 /** Serves on a Unix socket, and on TCP if asked. Disposing of it answers what is under way, then ends. */
 export async function serve(service: Service, options: ServeOptions): Promise<Served> {
+  const { listen, tls } = options
+  // First, so that whoever asks for what is not safe is told so even where the socket is taken.
+  if (listen !== undefined) requireSafe(listen, tls === undefined ? 'plain' : 'tls')
+  const secrets = tls && readTls(tls)
   await using undo = new AsyncDisposableStack()
   const all = undo.use(sessions(service.control, options.stateDir))
   const { log } = service
@@ -45,10 +49,7 @@ export async function serve(service: Service, options: ServeOptions): Promise<Se
     return built
   }
   const addresses = [await listenLocally(await start({ trust: 'open' }), options.socket)]
-  const { listen, tls } = options
   if (listen !== undefined) {
-    requireSafe(listen, tls === undefined ? 'plain' : 'tls')
-    const secrets = tls && readTls(tls)
     const app = await start({ trust: 'token', ...(secrets && { tls: secrets }) })
     await app.listen(listen)
     if (tls) undo.use(watchTls(app.server, tls, service.log))

@@ -96,6 +96,7 @@ function notFound(id: SnapshotId): NotFoundError {
 type Doc = Pick<
   SnapshotRecord,
   | 'backend'
+  | 'principal'
   | 'proof'
   | 'failure'
   | 'captured'
@@ -126,6 +127,7 @@ function docOf(record: SnapshotRecord): string {
     timing,
     origin,
     image,
+    ...(record.principal !== undefined && { principal: record.principal }),
     ...(record.failure !== undefined && { failure: record.failure }),
     ...(record.memory !== undefined && { memory: record.memory }),
     ...(record.shells !== undefined && { shells: record.shells }),

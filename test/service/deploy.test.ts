@@ -1,11 +1,15 @@
-import { execFileSync, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { defaultMask } from '../../src/config/default-mask.ts'
+import { schema } from '../../src/config/schema.ts'
 import { CliHome, cliCommand, untilShown } from '../e2e/cli/cli-home.ts'
 import { unless } from '../support/evidence.ts'
 import { whyNot } from '../support/probe.ts'
 import { TemporaryDirectory } from '../support/temporary-directory.ts'
+import { type Facts, problemsOf, python, readDaemonSet } from './support/daemonset.ts'
+import { type ServedHome, serveHome } from './support/served-home.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const read = (name: string) => readFileSync(join(root, 'deploy', name), 'utf8')
@@ -16,14 +20,28 @@ const containerfile = read('Containerfile')
 /** The words of the image's entry point. */
 const entry: string[] = JSON.parse(/^ENTRYPOINT (\[.*\])$/m.exec(containerfile)?.[1] ?? '[]')
 
-test('systemd accepts the unit', unless(whyNot('systemd-analyze', '--version')), () => {
-  using directory = new TemporaryDirectory()
-  const copy = directory.file('forkpoint.service')
-  const started = join(root, 'forkpoint')
-  writeFileSync(copy, unit.replace('/usr/local/bin/forkpoint', started))
-  const { status, stderr } = spawnSync('systemd-analyze', ['verify', copy], { encoding: 'utf8' })
-  // What it does not know it reports, and ignores.
-  expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+describe('systemd', unless(whyNot('systemd-analyze', '--version')), () => {
+  /** What it reports about a unit; what it does not know it ignores, and still ends with 0. */
+  function reportsOn(text: string): string {
+    using directory = new TemporaryDirectory()
+    const copy = directory.file('forkpoint.service')
+    writeFileSync(copy, text.replace('/usr/local/bin/forkpoint', join(root, 'forkpoint')))
+    const { status, stderr } = spawnSync('systemd-analyze', ['verify', copy], { encoding: 'utf8' })
+    return status === 0 ? stderr : `exit code ${status}: ${stderr}`
+  }
+
+  test('accepts the unit', () => {
+    expect(reportsOn(unit)).toBe('')
+  })
+
+  test.each([
+    ['KillMode=process', 'KillMode=proces'],
+    ['Delegate=yes', 'Delegates=yes'],
+    ['ExecStart=/usr/local/bin/forkpoint', 'ExecStart=/nowhere/forkpoint'],
+  ])('reports a unit with a mistake in %s', (right, wrong) => {
+    expect(unit).toContain(right)
+    expect(reportsOn(unit.replace(right, wrong))).not.toBe('')
+  })
 })
 
 describe('the image', () => {
@@ -66,33 +84,44 @@ describe('the image', () => {
   })
 })
 
-describe('the DaemonSet', unless(whyNot('python3', '-c', 'import yaml')), () => {
-  const toJson = 'import json, sys, yaml; json.dump(yaml.safe_load(sys.stdin), sys.stdout)'
-  const parse = () =>
-    JSON.parse(
-      execFileSync('python3', ['-c', toJson], { input: read('daemonset.yaml') }).toString(),
-    )
-
-  test('starts the image with options that exist, and mounts what they name', async () => {
-    const { kind, spec } = parse()
-    expect(kind).toBe('DaemonSet')
-    expect(spec.template.metadata.labels).toEqual(spec.selector.matchLabels)
-    const { containers, volumes } = spec.template.spec
-    const [{ args, volumeMounts, ports }] = containers
-    const [verb, ...options]: string[] = args
-    expect(verb).toBe('serve')
+describe('the DaemonSet', unless(whyNot(python, '-c', 'import yaml')), () => {
+  let home: ServedHome
+  let facts: Facts
+  beforeAll(async () => {
     await using cli = new CliHome()
-    const help = await cli.must('serve', '--help')
-    const names = options.map((option) => option.split('=')[0] ?? '')
-    expect(names.filter((name) => !help.includes(`${name} <`))).toEqual([])
-    const mounted: string[] = volumeMounts.map(({ mountPath }: { mountPath: string }) => mountPath)
-    const files = options
-      .map((option) => option.split('=')[1] ?? '')
-      .filter((value) => value.startsWith('/'))
-    expect(files).toHaveLength(2)
-    expect(files.filter((file) => !mounted.some((path) => file.startsWith(`${path}/`)))).toEqual([])
-    const named = (each: readonly { name: string }[]) => each.map(({ name }) => name).sort()
-    expect(named(volumeMounts)).toEqual(named(volumes))
-    expect(options[0]).toBe(`--listen=0.0.0.0:${ports[0].containerPort}`)
+    home = await serveHome('deploy')
+    facts = {
+      help: await cli.must('serve', '--help'),
+      defaultHome: schema.home.default({ memoryBytes: 0 }),
+      mask: defaultMask,
+      answers: async (path) => (await home.fetch(path)).ok,
+    }
+  })
+  afterAll(() => home[Symbol.asyncDispose]())
+
+  test('fits the daemon: options, mounts, privileges and probes', async () => {
+    expect(await problemsOf(readDaemonSet(join(root, 'deploy/daemonset.yaml')), facts)).toEqual([])
+  })
+
+  test.each([
+    ['privileged: true', 'privileged: false', 'no privileges'],
+    ['path: /readyz', 'path: /ready', 'no route /ready'],
+    ['path: /healthz, port: https', 'path: /healthz, port: http', 'no port http'],
+    ['scheme: HTTPS', 'scheme: HTTP', 'a probe with HTTP'],
+    ['--tls-key=', '--tls-private=', 'no option --tls-private'],
+    ['--listen=0.0.0.0:7070', '--listen=0.0.0.0:7071', 'nobody listens on 7070'],
+    ['mountPath: /etc/ssl/private/forkpoint', 'mountPath: /etc/tls', 'is not mounted'],
+    ['mountPath: /dev', 'mountPath: /devices', 'no new loop devices'],
+    ['mountPath: /var/lib/forkpoint', 'mountPath: /data', 'the home ends with the pod'],
+    ['type: OnDelete', 'type: RollingUpdate', 'an update ends environments'],
+    ['automountServiceAccountToken: false', 'automountServiceAccountToken: true', 'cluster'],
+  ])('with %s changed to %s, it would not fit', async (right, wrong, problem) => {
+    using directory = new TemporaryDirectory()
+    const changed = directory.file('daemonset.yaml')
+    const text = readFileSync(join(root, 'deploy/daemonset.yaml'), 'utf8')
+    expect(text).toContain(right)
+    writeFileSync(changed, text.replace(right, wrong))
+    const problems = await problemsOf(readDaemonSet(changed), facts)
+    expect(problems.join('\n')).toContain(problem)
   })
 })

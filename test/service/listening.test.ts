@@ -50,6 +50,24 @@ test('two daemons cannot have the same socket, and a second home does not distur
   await using _beside = await startDaemon({ open, socket: `${socket}-2`, onStop: () => {} })
 })
 
+test.each([
+  ['without a certificate', { listen: { host: '0.0.0.0', port: 0 } }, 'can be reached from other'],
+  [
+    'with one that cannot be read',
+    { listen: { host: '127.0.0.1', port: 0 }, tls: { cert: '/none', key: '/none' } },
+    'cannot use the certificate /none',
+  ],
+])('an address %s is refused before a socket that is taken', async (_, options, message) => {
+  const open = { settings: { home: home.path, log: 'error' } } as const
+  const socket = join(files, 'socket')
+  await using _first = await startDaemon({ open, socket, onStop: () => {} })
+  const second = startDaemon({ open, socket, onStop: () => {}, ...options })
+  expect(await failureOf(second)).toMatchObject({
+    code: 'invalid_input',
+    message: expect.stringContaining(message),
+  })
+})
+
 test('a daemon that is asked to end answers what is under way first', async () => {
   await using daemon = new DaemonProcess()
   await daemon.start()

@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
+import type { TokenOptions } from '../../src/index.ts'
 import { serveHome } from './support/served-home.ts'
 
 const home = await serveHome('rest', 'ports.test')
@@ -185,22 +186,52 @@ describe('files and ports with curl', () => {
   })
 })
 
-test('a WebSocket of a server inside is reached through the daemon', async () => {
-  const command = ['python3', '-u', '-c', echoing]
-  await call(`${base}/commands`, { command, mode: 'process', id: 'echoing' })
-  const open = async () => {
-    const socket = new WebSocket(`${home.url.replace('http', 'ws')}${base}/ports/8081/chat`, {
-      headers: { authorization: `Bearer ${token}` },
+describe('a WebSocket of a server inside', () => {
+  const path = { url: `${base}/ports/8081/chat`, headers: {} }
+  const hostName = { url: '/chat', headers: { host: `8081-${web.id}.ports.test` } }
+
+  /** What comes back: an answer of the server inside, or the status of a refusal. */
+  async function chat({ url, headers }: typeof path, sent: Record<string, string>) {
+    const socket = new WebSocket(`${home.url.replace('http', 'ws')}${url}`, {
+      headers: { ...headers, ...sent },
     })
-    const answers: string[] = []
-    socket.on('message', (data) => answers.push(String(data)))
-    socket.on('error', () => {})
+    const { promise, resolve } = Promise.withResolvers<string | number | undefined>()
     socket.on('open', () => socket.send('hello'))
-    await Promise.race([once(socket, 'message'), once(socket, 'close')])
-    socket.close()
-    return answers
+    socket.on('message', (data) => resolve(String(data)))
+    socket.on('unexpected-response', (_request, { statusCode }) => resolve(statusCode))
+    socket.on('error', () => {})
+    socket.on('close', () => resolve('closed'))
+    return await promise.finally(() => socket.terminate())
   }
-  await expect.poll(open).toEqual(['GET /chat None hello'])
+
+  beforeAll(async () => {
+    const command = ['python3', '-u', '-c', echoing]
+    await call(`${base}/commands`, { command, mode: 'process', id: 'echoing' })
+  })
+
+  describe.each([
+    ['path', path],
+    ['host name', hostName],
+  ])('by %s', (_, place) => {
+    test.each(['authorization', 'x-api-key'])(
+      'is reached with a token in %s, which it does not see',
+      async (header) => {
+        const value = header === 'authorization' ? `Bearer ${token}` : token
+        // It may not listen yet.
+        await expect.poll(() => chat(place, { [header]: value })).toBe('GET /chat None hello')
+      },
+    )
+
+    test('is refused without a token, and with one that may not use it', async () => {
+      const sent = async (options: TokenOptions) => ({
+        authorization: `Bearer ${await home.token(options)}`,
+      })
+      expect(await chat(place, {})).toBe(401)
+      expect(await chat(place, { authorization: 'Bearer wrong' })).toBe(401)
+      expect(await chat(place, await sent({ scope: 'read' }))).toBe(403)
+      expect(await chat(place, await sent({ scope: 'exec', labels: { tenant: 'b' } }))).toBe(404)
+    })
+  })
 })
 
 describe('events and observation', () => {

@@ -1,10 +1,10 @@
 import { once } from 'node:events'
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test, vi } from 'vitest'
 import { WebSocket } from 'ws'
-import { Forkpoint, NotFoundError, PermissionError } from '../../src/index.ts'
+import { type Environment, Forkpoint, NotFoundError, PermissionError } from '../../src/index.ts'
 import { scopes } from '../../src/model/values/scopes.ts'
 import { failureOf } from '../support/failure-of.ts'
-import { serveHome } from './support/served-home.ts'
+import { type ServedHome, serveHome } from './support/served-home.ts'
 
 const home = await serveHome('tokens')
 afterAll(() => home[Symbol.asyncDispose]())
@@ -114,6 +114,17 @@ describe('a token with a label', () => {
   })
 })
 
+/** A WebSocket and a stream of events. */
+async function openBoth({ url, fetch }: ServedHome, { id }: Environment, token: string) {
+  const headers = { authorization: `Bearer ${token}` }
+  const address = `${url.replace('http', 'ws')}/v1/environments/${id}/connect`
+  const socket = new WebSocket(address, { headers })
+  await once(socket, 'open')
+  const events = await fetch('/v1/events', { token })
+  const ended = events.text().catch(() => 'cut')
+  return { socket, ended, isOver: Promise.all([once(socket, 'close'), ended]) }
+}
+
 describe('tokens', () => {
   test('change without a restart: another secret, and none', async () => {
     const { token: first } = await home.fp.tokens.create({ name: 'ci', form: 'e2b' })
@@ -126,27 +137,31 @@ describe('tokens', () => {
     expect(await status(second)).toBe(401)
   })
 
-  test.each(['rotate', 'remove'] as const)(
-    '%s: WebSockets and streams that were opened with one are cut, and others stay',
-    async (change) => {
-      const { id, token } = await home.fp.tokens.create({ scope: 'exec' })
-      const open = async (given: string) => {
-        const headers = { authorization: `Bearer ${given}` }
-        const url = home.url.replace('http', 'ws')
-        const socket = new WebSocket(`${url}/v1/environments/${mine.id}/connect`, { headers })
-        await once(socket, 'open')
-        const events = await home.fetch('/v1/events', { token: given })
-        const ended = events.text().catch(() => 'cut')
-        return { socket, ended, isOver: Promise.all([once(socket, 'close'), ended]) }
-      }
-      const [cut, other] = [await open(token), await open(await home.token({ scope: 'exec' }))]
-      await home.fp.tokens[change](id)
+  describe.each(['rotate', 'remove'] as const)('%s', (change) => {
+    test('cuts WebSockets and streams that were opened with one at once, and no others', async () => {
+      // A daemon that never looks by itself.
+      vi.useFakeTimers({ toFake: ['setInterval'] })
+      await using fresh = await serveHome('tokens-at-once').finally(() => vi.useRealTimers())
+      const { id, token } = await fresh.fp.tokens.create({ scope: 'exec' })
+      const env = await fresh.fp.create()
+      const cut = await openBoth(fresh, env, token)
+      const other = await openBoth(fresh, env, await fresh.token({ scope: 'exec' }))
+      await fresh.fp.tokens[change](id)
       await cut.isOver
       expect(other.socket.readyState).toBe(WebSocket.OPEN)
       expect(await Promise.race([other.ended, Promise.resolve('open')])).toBe('open')
       other.socket.terminate()
-    },
-  )
+      await env.remove()
+    })
+
+    test('by another process cuts them, too', async () => {
+      const { id, token } = await home.fp.tokens.create({ scope: 'exec' })
+      const cut = await openBoth(home, mine, token)
+      await using beside = await Forkpoint.open({ settings: { home: home.path } })
+      await beside.tokens[change](id)
+      await cut.isOver
+    })
+  })
 
   test('are typed errors for our own client', async () => {
     const token = await home.token({ scope: 'read' })

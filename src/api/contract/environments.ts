@@ -5,16 +5,18 @@ import { eitherId, environmentId } from '../inputs/ids.ts'
 import { environmentFilter } from '../inputs/store-inputs.ts'
 import { environmentInfo, forked, instanceStats, logEntry } from './data/environment.ts'
 import { snapshotInfo } from './data/snapshot.ts'
-import { operation } from './operation.ts'
+import { making, operation } from './operation.ts'
 
 const id = { id: environmentId }
 
 export const environmentOperations = {
-  'environment.create': operation('branch', options(e.create), environmentInfo),
-  'environment.attach': operation(
-    'admin',
-    fields({ target: e.attachTarget }, e.attach),
-    environmentInfo,
+  'environment.create': making(
+    'environments',
+    operation('branch', options(e.create), environmentInfo),
+  ),
+  'environment.attach': making(
+    'environments',
+    operation('admin', fields({ target: e.attachTarget }, e.attach), environmentInfo),
   ),
   /** by id, unique prefix of an id, or name */
   'environment.get': operation('read', fields({ reference: e.reference }, {}), environmentInfo),
@@ -29,13 +31,19 @@ export const environmentOperations = {
   'environment.wake': operation('exec', fields(id, {}), environmentInfo),
   /** changes what is given; null takes a policy away */
   'environment.policy': operation('branch', fields(id, e.policy), environmentInfo),
-  'environment.snapshot': operation('branch', fields(id, e.snapshot), snapshotInfo),
+  'environment.snapshot': making(
+    'snapshot',
+    operation('branch', fields(id, e.snapshot), snapshotInfo),
+  ),
   'environment.restore': operation(
     'branch',
     fields({ ...id, to: e.reference }, e.ending),
     environmentInfo,
   ),
-  'environment.fork': operation('branch', fields({ ...id, count: e.forkCount }, e.fork), forked),
+  'environment.fork': making(
+    'environments',
+    operation('branch', fields({ ...id, count: e.forkCount }, e.fork), forked),
+  ),
   'environment.promote': operation(
     'branch',
     fields({ ...id, from: eitherId }, e.ending),

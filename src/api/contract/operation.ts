@@ -19,6 +19,21 @@ export function operation<In, Out extends z.ZodMiniType>(
   return { scope, input, output }
 }
 
+/**
+ * An operation after which there is something new. It belongs to the caller's principal, and carries the
+ * labels of its token.
+ */
+export interface Making<Made extends 'environments' | 'snapshot'> {
+  readonly makes: Made
+}
+
+export function making<Made extends 'environments' | 'snapshot', O extends Operation>(
+  makes: Made,
+  made: O,
+): O & Making<Made> {
+  return { ...made, makes }
+}
+
 /** An operation whose output is a stream of bytes. */
 export interface StreamOperation<In = unknown> {
   readonly scope: Scope

@@ -7,7 +7,7 @@ import { prune, snapshotFilter } from '../inputs/store-inputs.ts'
 import * as d from './data/data.ts'
 import { forked } from './data/environment.ts'
 import { compaction, prunePlan, snapshotInfo } from './data/snapshot.ts'
-import { operation } from './operation.ts'
+import { making, operation } from './operation.ts'
 
 const id = { id: snapshotId }
 
@@ -16,7 +16,10 @@ export const snapshotOperations = {
   'snapshot.get': operation('read', fields({ reference: e.reference }, {}), snapshotInfo),
   /** oldest first */
   'snapshot.list': operation('read', options(snapshotFilter), z.array(snapshotInfo)),
-  'snapshot.fork': operation('branch', fields({ ...id, count: e.forkCount }, e.fork), forked),
+  'snapshot.fork': making(
+    'environments',
+    operation('branch', fields({ ...id, count: e.forkCount }, e.fork), forked),
+  ),
   /** null removes a label */
   'snapshot.label': operation('branch', fields({ ...id, labels: labelChanges }, {}), snapshotInfo),
   /** waits until it can be restored */

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { closeSync, fstatSync, mkdirSync, openSync, readFileSync } from 'node:fs'
+import { closeSync, fstatSync, mkdirSync, openSync, readFileSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { askToStop, isReady, isServed } from '../../client/probe.ts'
@@ -31,20 +31,38 @@ export async function detachDaemon(home: string, socket: string): Promise<Detach
     detached: true,
   })
   closeSync(log)
-  await untilReady(child, socket, logPath)
+  const printed = () => addressesIn(readFrom(logPath, before))
+  // Until it has printed them, another daemon may be the one that answers.
+  const isUp = async () => printed().length > 0 && (await isReady(socket))
+  await untilReady(child, isUp, logPath)
   child.unref()
-  return { pid: child.pid ?? 0, addresses: addressesIn(readFileSync(logPath).subarray(before)) }
+  return { pid: child.pid ?? 0, addresses: printed() }
 }
 
 /** It prints where it listens before anything else. */
-function addressesIn(log: Buffer): string[] {
-  return Array.from(log.toString('utf8').matchAll(/^(?:unix|https?):\/\/\S+$/gm), String)
+function addressesIn(log: string): string[] {
+  return Array.from(log.matchAll(/^(?:unix|https?):\/\/\S+$/gm), String)
 }
 
-async function untilReady(child: ChildProcess, socket: string, logPath: string): Promise<void> {
+/** The log may have years of earlier daemons in it. */
+function readFrom(path: string, start: number): string {
+  const file = openSync(path, 'r')
+  try {
+    const bytes = Buffer.alloc(Math.max(0, fstatSync(file).size - start))
+    return bytes.toString('utf8', 0, readSync(file, bytes, 0, bytes.length, start))
+  } finally {
+    closeSync(file)
+  }
+}
+
+async function untilReady(
+  child: ChildProcess,
+  isUp: () => Promise<boolean>,
+  logPath: string,
+): Promise<void> {
   const deadline = performance.now() + longestStartMs
   while (child.exitCode === null && child.signalCode === null) {
-    if (await isReady(socket)) return
+    if (await isUp()) return
     if (performance.now() > deadline) break
     await sleep(lookEveryMs)
   }

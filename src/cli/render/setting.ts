@@ -19,6 +19,7 @@ const sizes: ReadonlySet<SettingKey> = new Set([
   'admission.memory',
   'admission.disk',
   'admission.each.memory',
+  'admission.each.disk',
   'limits.ioRead',
   'limits.ioWrite',
   'limits.netRate',

@@ -1,8 +1,9 @@
 import { statfs } from 'node:fs/promises'
 import type { Input, OperationName } from '../../api/contract/contract.ts'
 import type { CallOptions } from '../../api/control.ts'
-import { diskRefused } from '../../model/admission.ts'
+import { diskRefused, type Share } from '../../model/admission.ts'
 import type { EnvironmentStatus, Limits } from '../../model/environment.ts'
+import type { SnapshotSizes } from '../../model/snapshot.ts'
 import type { Engine } from '../engine.ts'
 import { type FairQueue, fairQueue } from './fair-queue.ts'
 import { type Asked, type Bound, whyRefused } from './judge.ts'
@@ -31,33 +32,49 @@ const branchOperations: {
   'environment.fork': ({ store }, { id, count }) =>
     times(one(store.environments.resolve(id).limits), count),
   'snapshot.fork': (engine, { id, count }) => forks(engine, id, count),
-  'environment.snapshot': () => nothing,
+  'environment.snapshot': () => snapshot,
   'environment.restore': () => nothing,
   'environment.promote': () => nothing,
   'environment.resume': asleep,
   'environment.wake': asleep,
 }
 
-const nothing: Asked = { environments: 0, memoryBytes: 0 }
+const nothing: Asked = { environments: 0, memoryBytes: 0, diskBytes: 0 }
 
-/** What is released or dead has given its memory back. */
+/** Nobody knows its size before it is taken, so it needs any room at all. */
+const snapshot: Asked = { ...nothing, diskBytes: 1 }
+
+/** What is released or dead has given its memory back, but not its files. */
 const holding: ReadonlySet<EnvironmentStatus> = new Set(['running', 'paused'])
 
 function asleep({ store }: Engine, { id }: Input<'environment.resume'>): Asked {
   const { status, limits } = store.environments.resolve(id)
-  return holding.has(status) ? nothing : { ...one(limits), environments: 0 }
+  return holding.has(status) ? nothing : { ...nothing, memoryBytes: one(limits).memoryBytes }
 }
 
 function forks({ store }: Engine, reference: string, count: number): Asked {
   return times(one(store.snapshots.resolve(reference).origin.limits), count)
 }
 
-function one({ memoryBytes = Number.POSITIVE_INFINITY }: Limits): Asked {
-  return { environments: 1, memoryBytes }
+const everything = Number.POSITIVE_INFINITY
+
+function one({ memoryBytes = everything, diskBytes = everything }: Limits): Asked {
+  return { environments: 1, memoryBytes, diskBytes }
 }
 
-function times({ environments, memoryBytes }: Asked, count: number): Asked {
-  return { environments: environments * count, memoryBytes: memoryBytes * count }
+function times(asked: Asked, count: number): Asked {
+  return sumOf(Array.from({ length: count }, () => asked))
+}
+
+function sumOf(all: readonly Asked[]): Asked {
+  return all.reduce(
+    (sum, each) => ({
+      environments: sum.environments + each.environments,
+      memoryBytes: sum.memoryBytes + each.memoryBytes,
+      diskBytes: sum.diskBytes + each.diskBytes,
+    }),
+    nothing,
+  )
 }
 
 const free: Disposable = { [Symbol.dispose]: () => {} }
@@ -107,14 +124,15 @@ async function admit(engine: Engine, asked: UnderWay, underWay: Set<UnderWay>): 
   const { home, admission: limits } = engine.settings
   const { each, environments, memoryBytes, diskBytes } = limits
   if (diskBytes !== null) await requireDisk(home, diskBytes)
-  const bounds = [environments, memoryBytes, each.environments, each.memoryBytes]
+  const together: Share = { environments, memoryBytes, diskBytes: null }
+  const bounds = [together, each].flatMap((share) => Object.values(share))
   if (bounds.every((bound) => bound === null)) return
   // From here on nothing is awaited, so that two do not take the same room.
-  const all: Bound = { whose: 'everybody together', settings: 'admission', limits }
+  const all: Bound = { whose: 'everybody together', settings: 'admission', limits: together }
   const own: Bound = { whose: asked.principal, settings: 'admission.each', limits: each }
-  const why =
-    whyRefused(asked, taken(engine, underWay), all) ??
-    whyRefused(asked, taken(engine, underWay, asked.principal), own)
+  const excess = (bound: Bound, counts: (owner: string) => boolean) =>
+    whyRefused(asked, taken(engine, underWay, bound.limits, counts), bound)
+  const why = excess(all, () => true) ?? excess(own, (owner) => owner === asked.principal)
   if (why !== null) throw why
   underWay.add(asked)
 }
@@ -125,15 +143,27 @@ async function requireDisk(home: string, neededBytes: number): Promise<void> {
   if (freeBytes < neededBytes) throw diskRefused(home, freeBytes, neededBytes)
 }
 
-/** What everybody has, or one principal. Environments that are being made are under way, and not counted twice. */
-function taken({ store }: Engine, underWay: ReadonlySet<UnderWay>, principal?: string): Asked {
-  const isCounted = (owner = self) => principal === undefined || owner === principal
+/** What the owners that count have. Environments that are being made are under way, and not counted twice. */
+function taken(
+  { store }: Engine,
+  underWay: ReadonlySet<UnderWay>,
+  { diskBytes }: Share,
+  counts: (owner: string) => boolean,
+): Asked {
+  const owned = ({ principal = self }: { readonly principal?: string }) => counts(principal)
   const made = store.environments.list().filter(({ status }) => status !== 'creating')
-  const records = made.filter((record) => isCounted(record.principal))
-  const held = records.filter(({ status }) => holding.has(status)).map(({ limits }) => one(limits))
-  const adding = [...underWay].filter((each) => isCounted(each.principal))
-  return {
-    environments: adding.reduce((sum, each) => sum + each.environments, records.length),
-    memoryBytes: [...held, ...adding].reduce((sum, each) => sum + each.memoryBytes, 0),
-  }
+  const present = made.filter(owned).map(({ status, limits }) => {
+    const promised = one(limits)
+    return holding.has(status) ? promised : { ...promised, memoryBytes: 0 }
+  })
+  // There may be thousands, so they are only read for somebody who limits them.
+  const sealed = diskBytes === null ? [] : store.snapshots.list().filter(owned)
+  const kept = sealed.map(({ sizes }) => ({ ...nothing, diskBytes: bytesOf(sizes) }))
+  return sumOf([...present, ...kept, ...[...underWay].filter(owned)])
+}
+
+/** What is not counted yet follows within seconds. */
+function bytesOf({ filesBytes, imagesBytes, squashed = {} }: SnapshotSizes): number {
+  const copies = Object.values(squashed).reduce((sum, bytes) => sum + bytes, 0)
+  return (filesBytes ?? 0) + imagesBytes + copies
 }

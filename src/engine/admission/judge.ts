@@ -7,6 +7,8 @@ export interface Asked {
   readonly environments: number
   /** the memory limits of those environments; infinite if one has none */
   readonly memoryBytes: number
+  /** their disk limits, likewise, and what snapshots take */
+  readonly diskBytes: number
 }
 
 /** Somebody removes or releases an environment sooner or later. */
@@ -22,7 +24,7 @@ export interface Bound {
 
 /** Why an operation would exceed a bound; null if it would not. */
 export function whyRefused(asked: Asked, present: Asked, bound: Bound): ResourceError | null {
-  const { environments, memoryBytes } = bound.limits
+  const { environments, memoryBytes, diskBytes } = bound.limits
   const count = present.environments + asked.environments
   if (environments !== null && asked.environments > 0 && count > environments) {
     return tooMany(asked, present, { ...bound, limit: environments })
@@ -30,6 +32,10 @@ export function whyRefused(asked: Asked, present: Asked, bound: Bound): Resource
   const bytes = present.memoryBytes + asked.memoryBytes
   if (memoryBytes !== null && asked.memoryBytes > 0 && bytes > memoryBytes) {
     return tooLarge(present, { ...bound, limit: memoryBytes })
+  }
+  const written = present.diskBytes + asked.diskBytes
+  if (diskBytes !== null && asked.diskBytes > 0 && written > diskBytes) {
+    return tooFull(present, { ...bound, limit: diskBytes })
   }
   return null
 }
@@ -54,6 +60,17 @@ function tooLarge(present: Asked, { whose, settings, limit }: Exceeded) {
   return refused(message, {
     scarce: 'memoryBytes',
     remedy: `give a lower memory limit, remove or release others, or raise ${settings}.memory`,
+    retryAfterMs,
+    detail: { limit },
+  })
+}
+
+function tooFull(present: Asked, { whose, settings, limit }: Exceeded) {
+  const taken = amount(present.diskBytes)
+  const message = `environments and snapshots of ${whose} may use ${formatBytes(limit)} of disk together, and ${taken} is promised or taken already`
+  return refused(message, {
+    scarce: 'diskBytes',
+    remedy: `give a disk limit that fits, remove environments or snapshots, or raise ${settings}.disk`,
     retryAfterMs,
     detail: { limit },
   })

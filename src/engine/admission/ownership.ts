@@ -1,19 +1,6 @@
-import type { OperationName, Output } from '../../api/contract/contract.ts'
+import { type Maker, madeBy, type OperationName, type Output } from '../../api/contract/contract.ts'
 import type { EnvironmentId } from '../../model/ids.ts'
 import type { Engine } from '../engine.ts'
-
-/** The environments that an operation has made. */
-const madeBy: { readonly [N in OperationName]?: (output: Output<N>) => readonly EnvironmentId[] } =
-  {
-    'environment.create': ({ id }) => [id],
-    'environment.attach': ({ id }) => [id],
-    'environment.fork': idsIn,
-    'snapshot.fork': idsIn,
-  }
-
-function idsIn(forked: Output<'snapshot.fork'>): EnvironmentId[] {
-  return forked.flatMap((each) => ('error' in each ? [] : each.id))
-}
 
 /** Notes on whose behalf environments were made, so that they count towards that principal's share. */
 export function noteOwner<N extends OperationName>(
@@ -22,9 +9,14 @@ export function noteOwner<N extends OperationName>(
   output: Output<N>,
   principal: string | undefined,
 ): void {
-  if (principal === undefined) return
-  for (const id of madeBy[name]?.(output) ?? []) {
+  if (principal === undefined || madeBy(name) !== 'environments') return
+  for (const id of idsIn(output as Output<Maker>)) {
     // Somebody may have removed it already.
     if (store.environments.get(id) !== undefined) store.environments.update(id, { principal })
   }
+}
+
+function idsIn(output: Output<Maker>): EnvironmentId[] {
+  const made = 'id' in output ? [output] : output
+  return made.flatMap((each) => ('error' in each ? [] : each.id))
 }

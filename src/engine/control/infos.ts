@@ -38,6 +38,12 @@ function lifeOf(instance: Instance): string {
 
 /** The part of a snapshot's record that users see. */
 export function snapshotInfo(record: SnapshotRecord): SnapshotInfo {
-  const { image: _image, origin: _origin, shells: _shells, ...visible } = record
+  const {
+    image: _image,
+    origin: _origin,
+    shells: _shells,
+    principal: _principal,
+    ...visible
+  } = record
   return { ...visible, kind: 'snapshot' }
 }

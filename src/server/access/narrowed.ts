@@ -1,4 +1,4 @@
-import type { OperationName } from '../../api/contract/contract.ts'
+import { madeBy, type OperationName } from '../../api/contract/contract.ts'
 import { toSourceRequest } from '../../model/source.ts'
 import { type Principal, requireUnrestricted } from './principal.ts'
 import type { Visible } from './visible.ts'
@@ -20,14 +20,10 @@ const forEverybody: ReadonlySet<OperationName> = new Set<OperationName>([
   'token.remove',
 ])
 
-/** Operations that make something, or set labels: they always set those of the token. */
-const labelling: ReadonlySet<OperationName> = new Set<OperationName>([
-  'environment.create',
-  'environment.fork',
-  'environment.snapshot',
-  'snapshot.fork',
-  'snapshot.label',
-])
+/** Whether it makes something or sets labels; then it always sets those of the token. */
+function setsLabels(name: OperationName): boolean {
+  return madeBy(name) !== null || name === 'snapshot.label'
+}
 
 /** The fields of inputs that name an environment or a snapshot. */
 const naming = ['id', 'of', 'to', 'from', 'reference', 'around', 'environment'] as const
@@ -57,6 +53,6 @@ export async function narrowed(
   if (source?.kind === 'snapshot') {
     narrow.from = { kind: 'snapshot', id: (await limits.find(source.id)).id }
   }
-  if (labelling.has(name)) narrow.labels = { ...(input.labels ?? {}), ...principal.labels }
+  if (setsLabels(name)) narrow.labels = { ...(input.labels ?? {}), ...principal.labels }
   return narrow
 }

@@ -5,9 +5,11 @@ import type { Service } from '../service.ts'
 /** Requests that are open, by the token that they came with. */
 export interface TokenStreams extends Disposable {
   add(token: string, request: FastifyRequest, reply: FastifyReply): void
+  /** Cuts what is open for tokens that are not valid any more. */
+  look(): void
 }
 
-/** Other processes change tokens, too, and tokens expire; so the store is asked. */
+/** Other processes change tokens, too, and tokens expire; so the store is asked now and then. */
 const lookEveryMs = 1000
 
 /** Cuts WebSockets and answers that are being sent once their token is removed, rotated or expired. */
@@ -29,6 +31,7 @@ export function tokenStreams({ principalOf }: Pick<Service, 'principalOf'>): Tok
         if (requests.size === 0 && open.get(token) === requests) open.delete(token)
       })
     },
+    look,
     [Symbol.dispose]: () => clearInterval(timer),
   }
 }

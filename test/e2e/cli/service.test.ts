@@ -28,6 +28,13 @@ describe('forkpoint serve', () => {
     expect([exitCode, stderr]).toEqual([4, expect.stringContaining('already listens')])
   })
 
+  test('in the background beside another one fails, and says why', async () => {
+    const taken = await cli.run(['serve', '--detach'])
+    expect([taken.exitCode, taken.stderr]).toEqual([1, expect.stringContaining('already listens')])
+    const unsafe = await cli.run(['serve', '--detach', '--listen', '0.0.0.0:0'])
+    expect([unsafe.exitCode, unsafe.stderr]).toEqual([1, expect.stringContaining('--tls-cert')])
+  })
+
   test('passes on exit codes, streams and stdin', async () => {
     const run = await cli.run(['exec', 'web', '--', 'cat; echo err >&2; exit 5'], {
       stdin: Buffer.from('piped'),

@@ -5,6 +5,7 @@ import { TestHome } from '../../support/test-home.ts'
 
 /** A daemon in this process, on a Unix socket and on TCP. */
 export interface ServedHome extends AsyncDisposable {
+  readonly path: string
   /** of the TCP side, which needs a token */
   readonly url: string
   /** through the Unix socket */
@@ -35,6 +36,7 @@ export async function serveHome(purpose: string, domain?: string): Promise<Serve
   const [socket = '', url = ''] = served.addresses
   const fp = await Forkpoint.connect(socket)
   return {
+    path: home.path,
     url,
     fp,
     token: async (options = {}) => (await fp.tokens.create(options)).token,

@@ -6,10 +6,11 @@ import type { Share } from '../../../src/model/admission.ts'
 import { ResourceError } from '../../../src/model/errors.ts'
 
 const gib = 1024 ** 3
-const unlimited = { environments: null, memoryBytes: null }
-const present = { environments: 3, memoryBytes: 3 * gib }
-const asked = { environments: 2, memoryBytes: 2 * gib }
-const endless = { environments: 1, memoryBytes: Number.POSITIVE_INFINITY }
+const unlimited = { environments: null, memoryBytes: null, diskBytes: null }
+const present = { environments: 3, memoryBytes: 3 * gib, diskBytes: 3 * gib }
+const asked = { environments: 2, memoryBytes: 2 * gib, diskBytes: 2 * gib }
+const everything = Number.POSITIVE_INFINITY
+const endless = { environments: 1, memoryBytes: everything, diskBytes: everything }
 
 function boundOf(limits: Partial<Share>): Bound {
   return { whose: 'tester', settings: 'admission.each', limits: { ...unlimited, ...limits } }
@@ -23,6 +24,7 @@ describe('what is asked for', () => {
   test.each([
     [{ environments: 4 }, 'environments', 'admission.each.environments'],
     [{ memoryBytes: 4 * gib }, 'memoryBytes', 'admission.each.memory'],
+    [{ diskBytes: 4 * gib }, 'diskBytes', 'admission.each.disk'],
   ])(
     'is refused beyond %o, with what is scarce and when to try again',
     (limits, scarce, setting) => {
@@ -35,16 +37,20 @@ describe('what is asked for', () => {
   )
 
   test('is admitted up to the limit itself, and if it adds nothing', () => {
-    const limits = { environments: 5, memoryBytes: 5 * gib }
+    const limits = { environments: 5, memoryBytes: 5 * gib, diskBytes: 5 * gib }
     expect(whyRefused(asked, present, boundOf(limits))).toBeNull()
-    const nothing = { environments: 0, memoryBytes: 0 }
-    expect(whyRefused(nothing, present, boundOf({ environments: 1, memoryBytes: 1 }))).toBeNull()
+    const nothing = { environments: 0, memoryBytes: 0, diskBytes: 0 }
+    const none = { environments: 1, memoryBytes: 1, diskBytes: 1 }
+    expect(whyRefused(nothing, present, boundOf(none))).toBeNull()
   })
 
-  test('is all of the memory for one without a limit', () => {
-    const why = whyRefused(endless, present, boundOf({ memoryBytes: 100 * gib }))
-    expect(why?.detail).toMatchObject({ scarce: 'memoryBytes' })
-  })
+  test.each(['memoryBytes', 'diskBytes'] as const)(
+    'is all of %s for one without a limit',
+    (scarce) => {
+      const why = whyRefused(endless, present, boundOf({ [scarce]: 100 * gib }))
+      expect(why?.detail).toMatchObject({ scarce })
+    },
+  )
 })
 
 describe('operations at once', () => {

@@ -73,6 +73,7 @@ function draftOf(record: LiveRecord, options: SnapshotOptions): SnapshotRecord {
     id: newSnapshotId(),
     name: options.name === undefined ? null : parseName(options.name),
     environmentId: record.id,
+    ...(record.principal !== undefined && { principal: record.principal }),
     parent: record.head,
     backend: record.backend,
     status: 'writing',
