@@ -31,7 +31,7 @@ export default defineConfig({
     reporters: ['default', './test/setup/summary-reporter.ts'],
     pool: 'forks',
     // More than this machine's two cores: many tests wait for a limit of seconds to pass.
-    maxWorkers: 3,
+    maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     // Far beyond what any takes alone: the machine may be busy with others.
     testTimeout: 120_000,
