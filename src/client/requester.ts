@@ -18,7 +18,7 @@ export class Requester {
     this.#transport = transport
     const asError: Losses['asError'] = (error, happened) =>
       unreachable(this.address, error, happened)
-    this.retried = retrier({ isUnreached, asError })
+    this.retried = retrier({ isUnreached, isCut, asError })
   }
 
   get address(): Address {
@@ -66,6 +66,12 @@ export async function failureOf(response: IncomingMessage): Promise<ForkpointErr
 function isUnreached(error: unknown): boolean {
   const code = (error as NodeJS.ErrnoException).code
   return code === 'ECONNREFUSED' || code === 'ENOENT' || code === 'EACCES' || code === 'ENOTFOUND'
+}
+
+/** "socket hang up" has the same code. */
+function isCut(error: unknown): boolean {
+  const code = (error as NodeJS.ErrnoException).code
+  return code === 'ECONNRESET' || code === 'EPIPE'
 }
 
 function unreachable(address: Address, cause: unknown, happened: Happened): ConnectionError {
