@@ -19,7 +19,8 @@ export async function* followEvents(
     try {
       const headers = { accept: 'application/x-ndjson' }
       const path = last === undefined ? eventsPath : `${eventsPath}?after=${last}`
-      const body = await requester.send({ method: 'GET', path, headers, signal: ended })
+      const sent = { method: 'GET', path, headers, signal: ended }
+      const body = await requester.send(sent, async (answer) => answer)
       for await (const line of createInterface({ input: body })) {
         if (line === '') continue
         const next: ForkpointEvent = event.parse(JSON.parse(line))

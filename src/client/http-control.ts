@@ -23,14 +23,15 @@ export async function httpControl(
   const closed = new AbortController()
   const link: Link = {
     where: formatAddress(address),
-    json: async (sent) => await answerIn(await requester.send(sent)),
+    json: (sent) => requester.send(sent, answerIn),
     newKey: randomUUID,
   }
   return {
     call: (name, input, call) => perform(link, name, input, call),
     stream: async (name, input, { signal } = {}) => {
       const sent = requestFor(streamRoutes[name], input)
-      return checkedStream(await requester.send({ ...sent, signal, headers: { te: 'trailers' } }))
+      const asked = { ...sent, signal, headers: { te: 'trailers' } }
+      return await requester.send(asked, async (answer) => checkedStream(answer))
     },
     events: (wanted) => followEvents(requester, closed.signal, wanted),
     connect: async (id, { signal } = {}) =>

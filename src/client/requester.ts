@@ -24,12 +24,12 @@ export class Requester {
     return this.#transport.address
   }
 
-  /** Resolves to the answer, whose body is still to be read; rejects with the daemon's error. */
-  async send(sent: Sent): Promise<IncomingMessage> {
+  /** Resolves to what `read` makes of the answer; rejects with the daemon's error. */
+  async send<T>(sent: Sent, read: (answer: IncomingMessage) => Promise<T>): Promise<T> {
     const happened: Happened = sent.method === 'GET' ? 'no' : 'maybe'
     return await this.retried(happened, sent.signal, async () => {
       const response = await this.#sendOnce(sent)
-      if ((response.statusCode ?? 500) < 400) return response
+      if ((response.statusCode ?? 500) < 400) return await read(response)
       throw await failureOf(response)
     })
   }

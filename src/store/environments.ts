@@ -128,6 +128,9 @@ function docOf(record: EnvironmentRecord): string {
   return JSON.stringify(doc)
 }
 
+/** Environments come and go, also through other processes, so only the documents parsed last are kept. */
+const mostKnown = 1000
+
 /** Every command reads its environment's row, which rarely changes; then its document is parsed once. */
 function rowReader(): (row: Row) => EnvironmentRecord {
   const known = new Map<EnvironmentId, { readonly text: string; readonly doc: Doc }>()
@@ -137,7 +140,11 @@ function rowReader(): (row: Row) => EnvironmentRecord {
     const before = known.get(id)
     if (before?.text === text) return recordOf(row, before.doc)
     const doc: Doc = JSON.parse(text)
+    // A map keeps the order of insertion: the newest go to its end.
+    known.delete(id)
     known.set(id, { text, doc })
+    const [oldest] = known.keys()
+    if (oldest !== undefined && known.size > mostKnown) known.delete(oldest)
     return recordOf(row, doc)
   }
 }

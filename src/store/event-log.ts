@@ -22,8 +22,8 @@ export interface EventLog {
 export function eventLog(db: Database): EventLog {
   return {
     append: (doc) => {
-      db.run('INSERT INTO events (doc) VALUES (?)', JSON.stringify(doc))
-      const id = Number(db.get('SELECT last_insert_rowid() AS id')?.id)
+      const sql = 'INSERT INTO events (doc) VALUES (?) RETURNING id'
+      const id = Number(db.get(sql, JSON.stringify(doc))?.id)
       if (id % dropEvery === 0) db.run('DELETE FROM events WHERE id <= ?', id - mostEvents)
       return id
     },

@@ -52,8 +52,26 @@ export async function execCommand(
   options: ExecOptions = {},
 ): Promise<ExecResult> {
   options.signal?.throwIfAborted()
-  const run = new ExecRun(connection, spec, options)
+  const run = await begun(connection, spec, options)
   return await run.toEnd()
+}
+
+/** A connection may have ended since it was made. Nothing was sent over it then, so the next one will do. */
+async function begun(
+  first: AgentConnection,
+  spec: ExecSpec,
+  options: ExecOptions,
+): Promise<ExecRun> {
+  let connection = first
+  for (let losses = 1; ; losses += 1) {
+    try {
+      return new ExecRun(connection, spec, options)
+    } catch (error) {
+      const mayPass = error instanceof ConnectionLostError && losses <= MAX_LOSSES
+      if (!mayPass || options.reconnect === undefined) throw error
+      connection = await options.reconnect()
+    }
+  }
 }
 
 /** One command from start to end, over as many connections as it takes. */

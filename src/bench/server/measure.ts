@@ -11,6 +11,7 @@ export interface Served {
   /** after a third of the load, and at its end */
   readonly residentBytes: readonly [number, number]
   readonly idle: { readonly bytes: number; readonly addedBytes: number }
+  /** how often the daemon was killed during the load */
   readonly kills: number
   /** environments and snapshots that a client was told of, and that are gone */
   readonly lost: readonly string[]
@@ -48,30 +49,36 @@ export async function measureServed(load: Load, kills: number): Promise<Served> 
     await apply()
     const residentBytes = [await early, daemon.residentBytes()] as const
     over.abort()
-    await killing
+    const killed = await killing
     const lost = await lostOf(await open(), tally)
     const idle = await idleConnections(daemon, idleCount)
-    return { tally, residentBytes, idle, kills, lost }
+    return { tally, residentBytes, idle, kills: killed, lost }
   } finally {
     over.abort()
     await Promise.all(clients.map((fp) => fp.close()))
   }
 }
 
-/** Evenly over the load. The next daemon starts at once, as a supervisor would start it. */
+/**
+ * Evenly over the load, however long a start takes. The next daemon starts at once, as a supervisor would
+ * start it. Resolves to how often it was killed before the load was over.
+ */
 async function killSometimes(
   daemon: BenchDaemon,
   { seconds }: Load,
   kills: number,
   signal: AbortSignal,
-): Promise<void> {
-  for (let i = 0; i < kills && !signal.aborted; i += 1) {
+): Promise<number> {
+  const began = performance.now()
+  for (let i = 0; i < kills; i += 1) {
+    const at = began + ((i + 1) * seconds * 1000) / (kills + 1)
     // An abort ends the pause early, and the loop with it.
-    await sleep((seconds * 1000) / (kills + 1), undefined, { signal }).catch(() => {})
-    if (signal.aborted) return
+    await sleep(Math.max(0, at - performance.now()), undefined, { signal }).catch(() => {})
+    if (signal.aborted) return i
     await daemon.kill()
     await daemon.start()
   }
+  return kills
 }
 
 async function lostOf(fp: Forkpoint, { snapshots, environments }: Tally): Promise<string[]> {

@@ -6,6 +6,7 @@ import { type Retrier, retrier } from './retrier.ts'
 export function socketRetrier(address: Address): Retrier {
   return retrier({
     isUnreached,
+    isCut,
     asError: (error, happened) => unreachable(address, error, happened),
   })
 }
@@ -14,6 +15,12 @@ export function socketRetrier(address: Address): Retrier {
 function isUnreached(error: unknown): boolean {
   const code = (error as NodeJS.ErrnoException).code
   return code === 'ECONNREFUSED' || code === 'ENOENT' || code === 'EACCES' || code === 'ENOTFOUND'
+}
+
+/** "socket hang up" has the same code. */
+function isCut(error: unknown): boolean {
+  const code = (error as NodeJS.ErrnoException).code
+  return code === 'ECONNRESET' || code === 'EPIPE'
 }
 
 function unreachable(address: Address, cause: unknown, happened: Happened): ConnectionError {

@@ -20,7 +20,7 @@ export function fetcher(where: string, token: string | undefined, closed: AbortS
   const auth: Record<string, string> =
     token === undefined ? {} : { authorization: `Bearer ${token}` }
   const asError: Losses['asError'] = (error, happened) => unreachable(where, error, happened)
-  const retried = retrier({ isUnreached, asError })
+  const retried = retrier({ isUnreached, isCut, asError })
   return {
     where,
     closed,
@@ -44,9 +44,19 @@ export function fetcher(where: string, token: string | undefined, closed: AbortS
 
 /** The request never left this machine. Node says so; a browser does not, which leaves it open. */
 function isUnreached(error: unknown): boolean {
-  const cause = error instanceof TypeError ? error.cause : undefined
-  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
+  const code = codeOf(error)
   return code === 'ECONNREFUSED' || code === 'ENOTFOUND'
+}
+
+/** Only Node says this, too. */
+function isCut(error: unknown): boolean {
+  const code = codeOf(error)
+  return code === 'ECONNRESET' || code === 'UND_ERR_SOCKET'
+}
+
+function codeOf(error: unknown): unknown {
+  const cause = error instanceof TypeError ? error.cause : undefined
+  return cause instanceof Error && 'code' in cause ? cause.code : undefined
 }
 
 function unreachable(where: string, cause: unknown, happened: Happened): ConnectionError {

@@ -37,6 +37,9 @@ export function activity(engine: () => Engine): Activity {
   const look = (): void => {
     for (const id of engine().transports.used()) touch(id)
     for (const [id, at] of [...waiting]) write(id, at)
+    // What was written longer ago holds nothing back, and its environment may be gone.
+    const since = Date.now() - periodMs
+    for (const [id, at] of [...written]) if (at <= since) written.delete(id)
   }
   return {
     touch,

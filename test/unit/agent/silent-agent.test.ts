@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { attachCommand, listCommands, startCommand } from '../../../src/agent/commands/commands.ts'
 import { execCommand } from '../../../src/agent/commands/exec.ts'
 import { configure, quiesce, setIdentity } from '../../../src/agent/environment.ts'
+import { ConnectionLostError } from '../../../src/agent/failures.ts'
 import { readFile, writeFile } from '../../../src/agent/files/file-content.ts'
 import { watchFiles } from '../../../src/agent/files/file-watch.ts'
 import { listFiles, removeFile, statFile } from '../../../src/agent/files/files.ts'
@@ -171,6 +172,24 @@ test('the agent of a paused environment is not abandoned', async () => {
     },
     { isSuspended: async () => isPaused },
   )
+})
+
+test('a command starts over the next connection if the first has just ended', async () => {
+  const script: Script = (agent) => {
+    agent.hello()
+    agent.onOpen((stream) => {
+      agent.event(stream, { pid: 1 })
+      agent.result(stream, { exitCode: 0, durationUs: 1 })
+    })
+  }
+  await using agent = await FakeAgent.start(script)
+  const connect = () => openConnection(createConnection(agent.path))
+  const ended = await connect()
+  await ended.close()
+  const spec = { mode: 'process', command: 'x' } as const
+  await expect(execCommand(ended, spec)).rejects.toThrow(ConnectionLostError)
+  const { exitCode } = await execCommand(ended, spec, { reconnect: connect })
+  expect(exitCode).toBe(0)
 })
 
 test('an agent that hangs up at every attach is abandoned', async () => {

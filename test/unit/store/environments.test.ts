@@ -199,3 +199,20 @@ test('a snapshot outlives its environment and becomes durable', () => {
     `taken by snapshot ${snapshot.id}`,
   )
 })
+
+test('documents are parsed once, and those of many other environments push them out', () => {
+  const { environments } = temporaryStore()
+  const instance = { kind: 'native', pid: 7 } as const
+  const first = someEnvironment({ instance })
+  environments.insert(first)
+  const parsed = environments.get(first.id)?.instance
+  expect(environments.get(first.id)?.instance).toBe(parsed)
+  for (let i = 0; i < 1000; i += 1) {
+    const other = someEnvironment()
+    environments.insert(other)
+    environments.get(other.id)
+    environments.remove(other.id)
+  }
+  expect(environments.get(first.id)?.instance).not.toBe(parsed)
+  expect(environments.get(first.id)).toEqual(first)
+})

@@ -66,6 +66,8 @@ export const make: MakeCommand = (command, cli) =>
 async function serveHere(context: Context, socket: string, options: Options): Promise<void> {
   const stopped = Promise.withResolvers<void>()
   using interrupts = new Interrupts()
+  // The launcher set it for this process, not for those that it starts.
+  delete process.env.MALLOC_ARENA_MAX
   const { parseTcpAddress, startDaemon } = await import('../../../serve.ts')
   await using daemon = await startDaemon({
     open: context.openOptions,
