@@ -56,7 +56,7 @@ test('a list of areas says what smaps says', unless(whyNot), async () => {
   using directory = new TemporaryDirectory()
   const cgroups = cgroupsOf(home, env)
   const pid = hostPids(home, env).find((pid) => isLarge(pid)) ?? 0
-  const helper = spawn(nativeProgram('cell'), ['waits', cgroups[0], directory.path])
+  const helper = spawn(nativeProgram('cell'), ['waits', cgroups[0], directory.path, directory.path])
   await once(helper.stdout, 'data')
   await freeze(cgroups, 5_000)
   try {
