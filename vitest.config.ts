@@ -9,13 +9,19 @@ const apiTests = [
   'test/workloads/{commands,bash,vim,tmux,pipelines,failed-snapshot}.test.ts',
 ]
 
-/** Some of them, which also run through a daemon: over its Unix socket, and fewer over TLS. */
-const daemonTests = [
-  'test/cells/lifecycle.test.ts',
-  'test/cells/branching/{events,following,pause}.test.ts',
-  'test/workloads/commands.test.ts',
-]
-const tlsTests = ['test/cells/branching/following.test.ts']
+/**
+ * Some of them also run through a daemon: over its Unix socket, and fewer over TLS. All of them do with
+ * FORKPOINT_EVERY_CONTROL: `npm run test:controls`.
+ */
+const isEvery = process.env.FORKPOINT_EVERY_CONTROL !== undefined
+const daemonTests = isEvery
+  ? apiTests
+  : [
+      'test/cells/lifecycle.test.ts',
+      'test/cells/branching/{events,following,pause}.test.ts',
+      'test/workloads/commands.test.ts',
+    ]
+const tlsTests = isEvery ? apiTests : ['test/cells/branching/following.test.ts']
 
 /** Tests of failures, which run once on btrfs and once on ext4: snapshots take different steps there. */
 const volumeTests = [
@@ -24,14 +30,18 @@ const volumeTests = [
   'test/workloads/{failed-snapshot,watches}.test.ts',
 ]
 
+/** Builds an image and starts it, which takes minutes: `npm run test:image`. */
+const imageTest = 'test/service/image.test.ts'
+
 export default defineConfig({
   test: {
+    exclude: process.env.FORKPOINT_IMAGE_TEST === undefined ? [imageTest] : [],
     globalSetup: ['test/setup/private-home.ts'],
     setupFiles: ['test/setup/note-real-cells.ts'],
     reporters: ['default', './test/setup/summary-reporter.ts'],
     pool: 'forks',
     // More than this machine's two cores: many tests wait for a limit of seconds to pass.
-    maxWorkers: 4,
+    maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
     // Far beyond what any takes alone: the machine may be busy with others.
     testTimeout: 120_000,
