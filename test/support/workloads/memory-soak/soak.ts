@@ -21,12 +21,12 @@ export async function startSoak(env: Environment, kind: Kind, seed: number): Pro
   await run(env, `chmod +x /root/soak/soak; /root/soak/soak /root/soak ${seed} > /root/log 2>&1 &`)
 }
 
-/** Asks every process for a check, and waits for the answers. One that ends meanwhile has none. */
+/** Asks every process for a check, the first one first, and waits for the answers. One that ends has none. */
 const checking = `
 cd /root/soak
 pids=
-for d in /proc/[0-9]*; do
-  case "$(tr '\\0' ' ' < $d/cmdline)" in (soak\\ *|*/soak\\ *) pids="$pids \${d#/proc/}";; esac
+for p in $(ls /proc | grep '^[0-9]' | sort -n); do
+  case "$(tr '\\0' ' ' < /proc/$p/cmdline)" in (soak\\ *|*/soak\\ *) pids="$pids $p";; esac
 done
 for p in $pids; do rm -f $p; kill -USR1 $p; done
 for p in $pids; do
@@ -41,7 +41,7 @@ export interface Checked {
   readonly wrong: readonly string[]
   readonly processes: number
   readonly pages: number
-  /** how far the first process is */
+  /** how far the first process is; others may be farther, and end */
   readonly step: number
 }
 
@@ -56,6 +56,6 @@ export async function checkSoak(env: Environment): Promise<Checked> {
     wrong: lines.filter((line) => !line.startsWith('ok ')),
     processes: lines.length,
     pages: right.reduce((sum, { pages }) => sum + pages, 0),
-    step: Math.max(0, ...right.map(({ step }) => step)),
+    step: right[0]?.step ?? 0,
   }
 }
