@@ -121,7 +121,7 @@ test(`${seconds} s of requests from its own description: no failure of the daemo
     }),
   )
   let sent = 0
-  // A command such as `"` never ends. When the time is over, nobody waits for it anymore.
+  // Some are never answered, such as one for a command that does not end. Those would keep the daemon from ending.
   const over = new AbortController()
   const property = fc.asyncProperty(requests, async ({ route, inPath, query, body }) => {
     const values = [...inPath]
