@@ -17,7 +17,7 @@ const isEvery = process.env.FORKPOINT_EVERY_CONTROL !== undefined
 const daemonTests = isEvery
   ? apiTests
   : [
-      'test/cells/lifecycle.test.ts',
+      'test/cells/{lifecycle,bad-input}.test.ts',
       'test/cells/branching/{events,following,pause}.test.ts',
       'test/workloads/commands.test.ts',
     ]

@@ -102,7 +102,9 @@ export function pathFields(path: string): string[] {
   return Array.from(path.matchAll(placeholder), ([, field = '']) => field)
 }
 
-/** A path with the values of its fields. */
+/** A path with the values of its fields. Half of a surrogate pair cannot be sent, and names nothing. */
 export function filledPath(path: string, fieldOf: (field: string) => unknown): string {
-  return path.replaceAll(placeholder, (_, field) => encodeURIComponent(String(fieldOf(field))))
+  return path.replaceAll(placeholder, (_, field) =>
+    encodeURIComponent(String(fieldOf(field)).toWellFormed()),
+  )
 }
