@@ -141,7 +141,8 @@ describe.concurrent('while an environment is captured', () => {
     await sleep(1000)
     await env.snapshot()
     const { stdout } = await sleeping
-    expect(stdout.toString()).toBe('4')
+    // Perl counts whole seconds of the clock, so a little more than four may be five.
+    expect(stdout.toString()).toMatch(/^[45]$/)
   })
 
   test('a stopped process stays stopped, and its wait continues with it', async () => {
