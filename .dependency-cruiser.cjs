@@ -28,7 +28,8 @@ module.exports = {
       from: { path: '^src/' },
       to: {
         dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'],
-        dependencyTypesNot: ['type-only'],
+        // Whoever uses an integration has its framework, which is also there for the tests.
+        dependencyTypesNot: ['type-only', 'npm-peer'],
       },
     },
 
@@ -72,12 +73,24 @@ module.exports = {
     },
     room('log', '^src/log/', '^src/(model|log)/'),
     room('opening', '^src/forkpoint\\.ts$', '^src/(model|config|engine|api|client|log)/'),
-    room('daemon', '^src/serve\\.ts$', '^src/(model|engine|server|log)/|^src/forkpoint\\.ts$'),
+    room(
+      'daemon',
+      '^src/serve\\.ts$',
+      '^src/(model|engine|server|compat|log)/|^src/forkpoint\\.ts$',
+    ),
+    room('one-wire', '^src/compat/([^/]+)/', '^src/(model|agent|api)/|^src/compat/$1/'),
     room('manager', '^src/manager/', '^src/(model|api|manager)/|^src/forkpoint\\.ts$'),
     room('client', '^src/client/', '^src/(model|config|api|client)/'),
-    room('server', '^src/server/', '^src/(model|agent|api|server)/'),
-    room('cli', '^src/cli/', '^src/((index|serve)\\.ts$|(model|config|bench|cli|client)/)'),
-    room('public-api-users', '^src/(bench|mcp|search)/', '^src/(index\\.ts$|model/|$1/)'),
+    room('server', '^src/server/', '^src/(model|agent|api|server)/|^src/mcp/http\\.ts$'),
+    room('integrations', '^src/integrations/', '^src/(model|agent|api|integrations)/'),
+    // forkd's tools evaluate in the interpreter that its wire keeps.
+    room('mcp', '^src/mcp/', '^src/(model|agent|api|mcp)/|^src/compat/forkd/interpreter/'),
+    room(
+      'cli',
+      '^src/cli/',
+      '^src/((index|serve)\\.ts$|(model|config|bench|cli|client)/)|^src/mcp/(stdio|options)\\.ts$',
+    ),
+    room('public-api-users', '^src/(bench|search)/', '^src/(index\\.ts$|model/|$1/)'),
   ],
   options: {
     doNotFollow: { path: 'node_modules' },

@@ -1,7 +1,15 @@
 // Bundles the CLI and the library into dist/. Builds in another directory and moves the
 // files in one by one, entry points last: a process that started on the previous build
 // can still load its chunks, and nobody ever sees half a build.
-import { mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
@@ -9,6 +17,9 @@ import { build } from 'esbuild'
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const dist = join(root, 'dist')
 const staged = join(root, `dist.tmp-${process.pid}`)
+
+/** As in `engines` of package.json, and in scripts/bootstrap.d/node.sh. */
+const oldestNode = 24
 
 /** Age after which no process should need a chunk of an older build. */
 const chunkLifetimeMs = 60 * 60 * 1000
@@ -39,12 +50,20 @@ const apart = {
   name: 'apart',
   setup: ({ onResolve }) => {
     onResolve({ filter: /\/\.\.\/serve\.ts$/ }, () => ({ path: './daemon.cjs', external: true }))
+    onResolve({ filter: /\/mcp\/stdio\.ts$/ }, ({ kind }) =>
+      kind === 'entry-point' ? undefined : { path: './mcp.cjs', external: true },
+    )
     onResolve({ filter: /^\.\/whole\.ts$/ }, () => ({ path: './verbs.cjs', external: true }))
     onResolve({ filter: /\/quick-branch\.ts$/ }, ({ kind }) =>
       kind === 'entry-point' ? undefined : { path: './branch.cjs', external: true },
     )
   },
 }
+
+/** `forkpoint/integrations/NAME`, one file each; the frameworks themselves are whoever's who uses them. */
+const integrations = readdirSync(join(root, 'src/integrations'))
+  .filter((name) => name.endsWith('.ts'))
+  .map((name) => `integrations/${name.replace('.ts', '')}`)
 
 try {
   await bundle()
@@ -63,9 +82,13 @@ async function bundle() {
 }
 
 async function bundleLibrary() {
-  await build({
+  const { peerDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const names = ['index', ...integrations]
+  const { metafile } = await build({
     ...common,
-    entryPoints: { index: 'src/index.ts' },
+    entryPoints: Object.fromEntries(names.map((name) => [`library/${name}`, `src/${name}.ts`])),
+    metafile: true,
+    external: Object.keys(peerDependencies),
     splitting: true,
     chunkNames: 'chunks/[name]-[hash]',
     format: 'esm',
@@ -74,6 +97,29 @@ async function bundleLibrary() {
       js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
     },
   })
+  for (const name of names) {
+    const [, { exports }] = Object.entries(metafile.outputs).find(([path]) =>
+      path.endsWith(`/library/${name}.js`),
+    )
+    mkdirSync(dirname(join(staged, name)), { recursive: true })
+    writeFileSync(join(staged, `${name}.js`), doorOf(name, exports))
+  }
+}
+
+/**
+ * What a program imports first. An older Node cannot even parse or link the library, so this loads it only when the
+ * version is right: with require(), because `await import()` would keep CommonJS programs from requiring us.
+ */
+function doorOf(name, exports) {
+  const up = '../'.repeat(name.split('/').length - 1)
+  return `import { createRequire } from 'node:module'
+const found = process.versions.node
+if (Number.parseInt(found, 10) < ${oldestNode}) {
+  throw new Error(\`Forkpoint needs Node ${oldestNode} or newer, and this is Node \${found}; install a newer one, or start your program with /var/lib/forkpoint-runtime/node/bin/node, which \\\`npx forkpoint doctor\\\` puts there\`)
+}
+const library = createRequire(import.meta.url)('./${up}library/${name}.js')
+export const { ${exports.join(', ')} } = library
+`
 }
 
 /** For browsers and edge runtimes: fails if anything in it needs Node. */
@@ -100,17 +146,21 @@ async function bundleCommandLine() {
       cli: 'src/cli/main.ts',
       branch: 'src/cli/quick/branch/quick-branch.ts',
       verbs: 'src/cli/whole.ts',
+      mcp: 'src/mcp/stdio.ts',
     },
     plugins: [apart],
   })
 }
 
 function publish() {
-  mkdirSync(join(dist, 'chunks'), { recursive: true })
+  for (const folder of ['chunks', 'integrations', 'library/integrations'])
+    mkdirSync(join(dist, folder), { recursive: true })
   const files = readdirSync(staged, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(staged.length + 1))
-  const chunksFirst = files.sort((a, b) => Number(b.includes('/')) - Number(a.includes('/')))
+  const chunksFirst = files.sort(
+    (a, b) => Number(b.startsWith('chunks/')) - Number(a.startsWith('chunks/')),
+  )
   for (const file of chunksFirst) renameSync(join(staged, file), join(dist, file))
 }
 

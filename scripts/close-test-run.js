@@ -18,6 +18,9 @@ const nothingRan = {
   overLoopBack: 0,
   watching: 0,
   noticed: 0,
+  copied: 0,
+  wrong: 0,
+  refusedByName: 0,
   conformance: null,
   skipped: [],
   secondTries: [],
@@ -45,6 +48,9 @@ console.log(`workloads branched: ${summary.workloads}`)
 console.log(`kill points walked: ${summary.killPoints}`)
 console.log(`attacks refused: ${summary.attacks} (${summary.attackRuns} times)`)
 console.log(`undisturbed: ${summary.watching} programs, ${summary.noticed} noticed`)
+console.log(
+  `faithful: ${summary.copied} programs, ${summary.wrong} wrong, ${summary.refusedByName} refused by name`,
+)
 console.log(
   `API tests: ${summary.overEngine} over the engine, ${summary.overLoopBack} over the loop-back`,
 )

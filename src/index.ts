@@ -52,6 +52,7 @@ export type {
   Environment,
   PauseOptions,
   PolicyOptions,
+  RestoreOptions,
   SnapshotOptions,
 } from './api/handles/environment.ts'
 export type { ForkOptions, Forks } from './api/handles/forks.ts'
@@ -84,7 +85,8 @@ export type { ExecInput } from './agent/commands/exec.ts'
 export type { ExitStatus } from './agent/commands/signals.ts'
 export type { ShellInfo } from './agent/environment.ts'
 export type { ScreenText } from './agent/terminals/screen.ts'
-export type { TerminalInfo, TerminalOptions, TerminalSize } from './agent/terminals/terminals.ts'
+export type { TerminalSize } from './agent/terminals/size.ts'
+export type { TerminalInfo, TerminalOptions } from './agent/terminals/terminals.ts'
 export type { Command } from './api/handles/command.ts'
 export type { ExecOptions, ExecResult, SpawnOptions } from './api/handles/exec-options.ts'
 export type { Terminal } from './api/handles/terminal.ts'
@@ -121,6 +123,7 @@ export type {
   Compaction,
   CopiedMemory,
   KeepReason,
+  Lost,
   MemoryTracking,
   ProcessMemory,
   PrunePlan,

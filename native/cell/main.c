@@ -8,6 +8,7 @@
 #include "criu.h"
 #include "keeper.h"
 #include "network.h"
+#include "pairs.h"
 #include "plain.h"
 #include "report.h"
 #include "subvolumes.h"
@@ -56,8 +57,11 @@ static const struct verb verbs[] = {
     {"hold", "DIRECTORY SOCKET PIDFD", 3, 3, verb_hold, "keep what tracking needs until a cell ends (holder.c)"},
     {"waits", "CGROUP [IMAGES [DIRECTORY]]", 1, 3, verb_waits,
      "keep the waits of a cell over a snapshot (waits/verb.c)"},
+    {"pairs", "DEVICE SUBVOLUME", 2, 2, verb_pairs,
+     "find where the pages listed on stdin have a device number beside that of an inode (pairs/search.c)"},
     {"rejoin", "PID INDEX LAYER…", 3, ANY, verb_rejoin,
      "copy up all names of changed files with hard links (rejoin.c)"},
+    {"punch", "FILE", 1, 1, verb_punch, "free the ranges of a file that are listed on stdin (punch.c)"},
     {"squash", "DIRECTORY LAYER…", 2, ANY, verb_squash, "make one layer of several (squash.c)"},
     {"scan", "DIRECTORY", 1, 1, verb_scan, "print every entry below a directory (record.c)"},
     {"lookup", "LAYER…", 1, ANY, verb_lookup, "print the entry at each path on stdin"},

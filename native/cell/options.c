@@ -53,7 +53,9 @@ struct option {
 
 static const struct option options[] = {
     {"--address", TEXT, FIELD(address), NULL},
+    {"--attributes", TEXT, FIELD(attributes), NULL},
     {"--cgroup", LIST, 0, add_cgroup},
+    {"--connections", FLAG, FIELD(connections), NULL},
     {"--dev", TEXT, FIELD(dev), NULL},
     {"--disk-base", NUMBER, FIELD(disk_base), NULL},
     {"--env", TEXT, FIELD(env), NULL},
@@ -69,6 +71,7 @@ static const struct option options[] = {
     {"--layer", LIST, 0, add_layer},
     {"--no-new-privs", FLAG, FIELD(no_new_privs), NULL},
     {"--pages", TEXT, FIELD(pages), NULL},
+    {"--pairs", TEXT, FIELD(pairs), NULL},
     {"--pid", NUMBER, FIELD(pid), NULL},
     {"--prefix", NUMBER, FIELD(prefix), NULL},
     {"--preload", TEXT, FIELD(preload), NULL},

@@ -33,8 +33,11 @@ struct spec {
   uint32_t pid;               /* of a running cell, for `connect` */
   const char *preload;        /* library to load into CRIU */
   const char *images;         /* directory that CRIU dumps to or restores from */
+  const char *attributes;     /* file of what CRIU does not keep (attributes.h), or NULL */
   const char *waits;          /* file of the waits that restored processes continue, or NULL */
+  const char *pairs;          /* file of the device numbers that restored processes remember, or NULL */
   const char *tracking;       /* directory of what is known about pages (preload/clean-pages.c), or NULL */
+  bool connections;           /* TCP connections are restored */
   bool hold;                  /* freeze the restored processes before they run */
   uint32_t id_base, id_count; /* of this cell */
   uint32_t disk_base;         /* of all cells' files, on disk */

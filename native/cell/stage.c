@@ -22,6 +22,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "pairs.h"
 #include "report.h"
 #include "subvolumes.h"
 
@@ -178,6 +179,7 @@ void stage_mounts(const struct spec *spec, struct mappings mappings) {
   if (spec->files) make_files(spec);
   stage_layers(spec, mappings);
   make_directory("stage/root");
+  if (spec->files) take_weak_numbers();
   mount_overlay(spec);
   require_writable_root(spec);
   make_directory("stage/dev");

@@ -20,3 +20,10 @@ long open_listing(int process);
 int calm_flags(const char *path, int flags);
 /* mountpoints.c: open_by_handle_at, with a MOUNT that may be open with O_PATH. */
 long open_handle(int mount, const void *handle, int flags);
+/* own-terminal.c: FD is what was opened as PATH; remembers the root of the cell. */
+void note_root(const char *path, int fd);
+int root_of_cell(void);
+/* The name of the terminal that PATH leads to, if it is open as /dev/tty; 0 if it is not. */
+ssize_t name_of_own_terminal(const char *path, char *target, size_t size);
+/* pipes.c: what CRIU gets if setting the size of the pipe FD to WANTED had RESULT. */
+long note_pipe_size(int fd, long wanted, long result);

@@ -19,6 +19,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "objects/objects.h"
 #include "raw.h"
 #include "shared/pagemap-scan.h"
 
@@ -285,5 +286,6 @@ int ioctl(int fd, unsigned long request, ...) {
     struct page_scan *scan = (struct page_scan *)argument;
     if (asks_for_pages(scan) && turn_to(fd, scan->start)) return (int)with_errno(scan_without_clean(fd, scan));
   }
+  if ((unsigned)request == FILE_OF_SOCKET) return (int)with_errno(file_of_socket(fd));
   return (int)with_errno(raw_syscall(SYS_ioctl, fd, (long)request, argument, 0, 0, 0));
 }

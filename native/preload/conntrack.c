@@ -8,6 +8,8 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
+#include "calls.h"
+#include "objects/objects.h"
 #include "raw.h"
 
 static int asks_for_all_connections(const struct nlmsghdr *request) {
@@ -23,5 +25,7 @@ ssize_t sendmsg(int fd, const struct msghdr *message, int flags) {
     struct nlmsghdr *request = message->msg_iov->iov_base;
     if (asks_for_all_connections(request)) request->nlmsg_type = NFNL_SUBSYS_CTNETLINK_EXP << 8 | IPCTNL_MSG_EXP_GET;
   }
+  long sent = restores() ? send_as_sender(fd, message, flags) : 0;
+  if (sent) return with_errno(sent);
   return with_errno(raw_syscall(SYS_sendmsg, fd, (long)message, flags, 0, 0, 0));
 }

@@ -6,10 +6,14 @@
 #include <fcntl.h>
 #include <sys/syscall.h>
 
+#include "calls.h"
+#include "objects/objects.h"
 #include "raw.h"
 
 int linkat(int from, const char *old_path, int to, const char *new_path, int flags) {
+  struct kept_times kept = restores() ? keep_times(to, new_path) : (struct kept_times){.directory = -1};
   long result = raw_syscall(SYS_linkat, from, (long)old_path, to, (long)new_path, flags, 0);
+  put_times_back(&kept);
   if (result == -EXDEV && flags & AT_EMPTY_PATH) result = -ENOENT;
   return (int)with_errno(result);
 }

@@ -20,6 +20,7 @@
 #include <time.h>
 
 #include "calls.h"
+#include "objects/objects.h"
 #include "raw.h"
 
 #define FULL 4095 /* bytes */
@@ -98,7 +99,10 @@ ssize_t read(int fd, void *buffer, size_t size) {
     if (!is_master(fd)) return (ssize_t)with_errno(read_input(fd, &mode, buffer, size));
     if (is_full(fd)) return (ssize_t)with_errno(-EOVERFLOW);
   }
-  return (ssize_t)with_errno(raw_syscall(SYS_read, fd, (long)buffer, (long)size, 0, 0, 0));
+  long length = raw_syscall(SYS_read, fd, (long)buffer, (long)size, 0, 0, 0);
+  if (length >= 0 && !find_seals(fd, buffer, (size_t)length)) length = -EIO;
+  if (length > 0 && !is_restoring) length = (long)change_description(fd, buffer, (size_t)length, size);
+  return (ssize_t)with_errno(length);
 }
 
 static long write_output(int fd, const struct termios *mode, const void *bytes, size_t size) {

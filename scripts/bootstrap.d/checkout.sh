@@ -1,19 +1,37 @@
-# What is built inside the checkout: node_modules, native/build and dist.
+# What is built inside the checkout: node_modules, native/build and dist. An npm package has all of it.
 
+# What the program and its build need. Packages for the tests stay if they are there.
 ensure_dependencies() {
-  # npm writes this file last, so it is missing after an interrupted installation.
-  installed=$root/node_modules/.package-lock.json
-  if [ -f "$installed" ] && ! [ "$installed" -ot "$root/package-lock.json" ]; then return; fi
+  if is_package "$root" || dependencies_are_fresh; then return; fi
+  install_dependencies 'installing npm dependencies' --omit=dev
+}
+
+# Also what the tests and checks need: several hundred megabytes, most of them agent frameworks.
+ensure_test_dependencies() {
+  if dependencies_are_fresh && [ -d "$root/node_modules/vitest" ]; then return; fi
+  install_dependencies 'installing npm dependencies, with those of the tests'
+}
+
+# npm writes this file last, so it is missing after an interrupted installation.
+installed=$root/node_modules/.package-lock.json
+
+dependencies_are_fresh() {
+  [ -f "$installed" ] && ! [ "$installed" -ot "$root/package-lock.json" ]
+}
+
+# install_dependencies WORDS [OPTION...]
+install_dependencies() {
   need_npm 'install dependencies'
-  say 'installing npm dependencies'
-  quietly run_npm ci --prefix "$root" ||
+  say "$1"
+  shift
+  quietly run_npm ci --prefix "$root" "$@" ||
     fail_with_output 'npm ci failed' "check the network and npm's registry setting, then run: npm ci"
   # npm leaves the file alone if only the order of entries changed.
   touch "$installed"
 }
 
 ensure_native() {
-  if make -s -q -C "$root/native" >/dev/null 2>&1; then return; fi
+  if is_package "$root" || make -s -q -C "$root/native" >/dev/null 2>&1; then return; fi
   say 'compiling the C programs'
   quietly make -s -C "$root/native" ||
     fail_with_output 'compiling the C programs failed' "see: make -C $root/native"

@@ -54,7 +54,7 @@ need_npm() {
 
 # The system's npm on the system's Node: on another Node, npm would look for its
 # global settings (registry, certificates) next to that one. Few retries, because the
-# default takes minutes on a machine without a network.
+# default takes minutes on a machine without a network. Our own script `prepare` would call us again.
 run_npm() {
-  npm --loglevel=error --no-audit --no-fund --fetch-retries=2 --fetch-retry-mintimeout=1000 --fetch-retry-maxtimeout=5000 "$@"
+  FORKPOINT_PREPARE=no npm --loglevel=error --no-audit --no-fund --fetch-retries=2 --fetch-retry-mintimeout=1000 --fetch-retry-maxtimeout=5000 "$@"
 }

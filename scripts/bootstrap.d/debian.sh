@@ -9,14 +9,35 @@ debian_download() {
   apt_dir=$scratch/$1-apt
   debian_packages=$apt_dir/cache/archives
   debian_private_apt "$1"
-  # Tries every candidate mirror until one has the suite.
+  debian_try_mirrors "$1" deb --download-only install "$1"
+}
+
+# debian_download_source PACKAGE SUITE: fetches the sources as their authors published them, without
+# Debian's patches, into $debian_sources.
+debian_download_source() {
+  debian_suite=$2
+  instead='try again later'
+  apt_dir=$scratch/$1-source-apt
+  debian_sources=$apt_dir/sources
+  debian_private_apt "$1"
+  mkdir "$debian_sources"
+  # apt writes sources to the directory it is in.
+  (cd "$debian_sources" && debian_try_mirrors "$1" deb-src --download-only --tar-only source "$1") || exit
+}
+
+# debian_try_mirrors PACKAGE TYPE WORDS...: calls apt-get with every candidate mirror until one has
+# the suite.
+debian_try_mirrors() {
+  wanted=$1
+  type=$2
+  shift 2
   for candidate in "$apt_dir"/candidates/*; do
     # apt recognizes the format by the file's extension.
-    cp "$candidate" "$apt_dir/debian.sources"
+    sed "s/^Types: deb\$/Types: $type/" "$candidate" >"$apt_dir/debian.sources"
     quietly apt-get -c "$apt_dir/apt.conf" -y update || continue
-    quietly apt-get -c "$apt_dir/apt.conf" -y --download-only install "$1" && return
+    quietly apt-get -c "$apt_dir/apt.conf" -y "$@" && return
   done
-  fail_with_output "could not fetch $1 from Debian $debian_suite" \
+  fail_with_output "could not fetch $wanted from Debian $debian_suite" \
     "check that apt-get update works (network, proxy, debian-archive-keyring), or $instead"
 }
 

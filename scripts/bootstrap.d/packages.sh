@@ -8,6 +8,9 @@ mkfs.ext4:e2fsprogs
 mkfs.btrfs:btrfs-progs
 losetup:mount
 flock:util-linux
+'
+# To compile the C programs, which an npm package carries.
+build_packages='
 make:make
 gcc:gcc
 /usr/include/stdio.h:libc6-dev
@@ -15,6 +18,7 @@ gcc:gcc
 
 ensure_packages() {
   install_missing $runtime_packages
+  is_package "$root" || install_missing $build_packages
 }
 
 # install_missing PROBE:PACKAGE...

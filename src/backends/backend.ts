@@ -13,7 +13,7 @@ import type { EnvironmentId, SnapshotId } from '../model/ids.ts'
 import type { ImageFacts } from '../model/image.ts'
 import type { Log } from '../model/log.ts'
 import type { Settings } from '../model/settings.ts'
-import type { Captured, SnapshotMemory, SnapshotRecord } from '../model/snapshot.ts'
+import type { Captured, Lost, SnapshotMemory, SnapshotRecord } from '../model/snapshot.ts'
 import type {
   Attaching,
   Extras,
@@ -130,6 +130,8 @@ export interface CaptureResult {
   /** how long it stood still before that, if it had to stop twice */
   readonly earlierStopMs?: number
   readonly phases: readonly { readonly name: string; readonly ms: number }[]
+  /** what copies will not have; absent: they have everything */
+  readonly lost?: readonly Lost[]
 }
 
 /** The environment to make from a snapshot. */

@@ -132,6 +132,10 @@ export interface Storage {
   discardUnrecorded(recorded: ReadonlySet<string>): Promise<void>
   /** whether its files share blocks with those of the snapshots before it, without being layers */
   sharesBlocks(image: SnapshotImage): boolean
+  /** the snapshots whose data a snapshot or an instance is incomplete without; may include itself */
+  needs(record: SnapshotImage | Instance): readonly SnapshotId[]
+  /** frees what these snapshots hold of removed ones and do not use; all that are ready must be among them */
+  reclaim(snapshots: readonly SnapshotRecord[]): Promise<void>
   /** names of the snapshot layers that a snapshot or an instance is made of */
   layersOf(record: SnapshotImage | Instance): readonly string[]
 }

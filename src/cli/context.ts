@@ -34,8 +34,11 @@ export class Context {
     return openOptions(this.globals)
   }
 
-  /** Uses a daemon if there is one. Otherwise loads the engine, but only now: few commands need it. */
-  async open(): Promise<Forkpoint> {
+  /**
+   * Uses a daemon if there is one. Otherwise loads the engine, but only now: few commands need it. Most
+   * commands end before they could use spares of their own.
+   */
+  async open(spares: 'prepared' | 'borrowed' = 'borrowed'): Promise<Forkpoint> {
     const { chosenHost } = await import('./hosts/chosen-host.ts')
     const host = await chosenHost(this.globals)
     if (host !== null) {
@@ -44,8 +47,7 @@ export class Context {
       return await connect(address, options)
     }
     const { Forkpoint } = await import('../index.ts')
-    // A command ends before it could use its own spares.
-    this.#opened = await Forkpoint.open({ ...this.openOptions, spares: 'borrowed' })
+    this.#opened = await Forkpoint.open({ ...this.openOptions, spares })
     return this.#opened
   }
 

@@ -5,6 +5,8 @@ export const snapshotArgument = 'id, unique beginning of an id, or name of a sna
 export const branchArgument = 'environment or snapshot, by id, unique beginning of an id, or name'
 
 export const forceHelp = 'even if its last snapshot cannot be restored'
+export const strictHelp =
+  'refuse if a copy would not have everything, instead of listing what is lost'
 
 /** Examples after the options: the command line, and what it does. */
 export function addExamples(command: Command, examples: readonly [line: string, why: string][]) {

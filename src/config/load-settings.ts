@@ -94,6 +94,15 @@ function parse(type: ValueType<unknown>, value: unknown) {
   }
 }
 
+/** By name; of two for one name, the last one counts. */
+function templateMap(entries: readonly string[]): Readonly<Record<string, string>> {
+  const pairs = entries.map((entry) => {
+    const at = entry.indexOf('=')
+    return [entry.slice(0, at), entry.slice(at + 1)] as const
+  })
+  return Object.fromEntries(pairs)
+}
+
 function assemble(pick: <K extends SettingKey>(key: K) => Values[K]): Settings {
   const memoryBytes = pick('limits.memory')
   const cpus = pick('limits.cpus')
@@ -116,6 +125,7 @@ function assemble(pick: <K extends SettingKey>(key: K) => Values[K]): Settings {
     },
     net: { mode: pick('net.mode') },
     memory: pick('memory'),
+    e2b: { templates: templateMap(pick('e2b.templates')) },
     wake: pick('wake'),
     exec: { timeoutMs: pick('exec.timeout') },
     shell: { program: pick('shell.program') },

@@ -25,6 +25,7 @@ import {
   orNone,
   parsed,
   storagePath,
+  templates,
   type ValueType,
 } from './values.ts'
 
@@ -273,6 +274,12 @@ export const schema = {
     null,
     `${size}, at least 16m, or none`,
     'what the disk limits of those and the sizes of their snapshots may add up to; one without a limit counts as all of it',
+  ),
+  'e2b.templates': setting(
+    templates,
+    [],
+    'NAME=SOURCE or NAME=snapshot:NAME (a list; comma-separated in a variable)',
+    'what the templates of E2B clients stand for: a source of `create`, or a snapshot',
   ),
   log: setting(
     z.enum(logLevels),

@@ -47,6 +47,14 @@ export const maskPatterns: ValueType<readonly string[]> = z.pipe(
   z.array(maskPattern),
 )
 
+/** `NAME=SOURCE`: what a name of a template stands for. */
+const templatePattern = /^[\w.:/-]{1,256}=\S{1,4096}$/
+
+export const templates: ValueType<readonly string[]> = z.pipe(
+  z.transform((value) => (typeof value === 'string' ? splitList(value) : value)),
+  z.array(z.string().check(z.refine((text) => templatePattern.test(text)))),
+)
+
 export const flag: ValueType<boolean> = z.pipe(z.transform(booleanOfWord), z.boolean())
 
 export const cidr: ValueType<string> = parsed((value) => parseCidr(String(value)))

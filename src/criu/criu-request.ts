@@ -16,6 +16,7 @@ const options = schema({
   workDirFd: [17, 'int32', 'optional'],
   linkRemap: [18, 'bool'],
   manageCgroupsMode: [34, 'uint32'],
+  tcpSkipInFlight: [46, 'bool', 'optional'],
   ghostLimit: [35, 'uint32', 'optional'],
   external: [37, 'string', 'repeated'],
   emptyNs: [38, 'uint32'],
@@ -68,6 +69,8 @@ export function dumpRequest(dump: {
     freezeCgroup: dump.cgroup,
     ghostLimit: 64 * 1024 ** 2,
     networkLock: skipNetworkLock,
+    // Connections that nobody has accepted are made again, see images/tcp/put-back.ts.
+    tcpSkipInFlight: true,
     external: mounts,
   })
   return make(request, { type: types.dump, opts })

@@ -9,9 +9,11 @@ import { PrerequisiteError } from '../model/errors.ts'
 import { criuFailure, stalled } from './criu-failure.ts'
 import { dumpRequest, restoreRequest } from './criu-request.ts'
 import type { CriuWorkers } from './criu-workers.ts'
+import { attributesImage } from './images/attributes.ts'
 import type { DumpImages } from './images/dump-images.ts'
 import { usedNames } from './images/names.ts'
 import { replacedImages, rootFlagsOf } from './images/replaced-images.ts'
+import { hasConnections } from './images/tcp/stream.ts'
 import { waitsImage } from './images/waits.ts'
 import { inVfork } from './not-still.ts'
 
@@ -93,6 +95,8 @@ export async function dump(
 
 export interface Restore {
   readonly images: DumpImages
+  /** path of the list of what they remember about files, see pairs/; null: nothing */
+  readonly pairs: string | null
   /** `frozen`: no process runs until the cgroup is thawed */
   readonly start: 'running' | 'frozen'
 }
@@ -120,11 +124,16 @@ export interface RestoredCell {
 export async function restore(
   workers: CriuWorkers,
   cell: RestoredCell,
-  { images, start }: Restore,
+  { images, pairs, start }: Restore,
 ): Promise<Restored> {
   const args = [...cell.args, '--images', images.directory]
   if (start === 'frozen') args.push('--hold')
   if (images.has(waitsImage)) args.push('--waits', join(images.directory, waitsImage))
+  if (images.has(attributesImage)) {
+    args.push('--attributes', join(images.directory, attributesImage))
+  }
+  if (hasConnections(images)) args.push('--connections')
+  if (pairs !== null) args.push('--pairs', pairs)
   const walls = { ids: cell.ids, filter: currentFilter(), rootFlags: rootFlagsOf(cell) }
   const { stdout, stderr } = await workers.run({
     args,

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { pathExists } from '../linux/files/path-exists.ts'
 import { rename } from '../linux/files/quick-fs.ts'
 import type { DumpImages } from './images/dump-images.ts'
-import { closeOutsideConnections } from './images/outside-connections.ts'
+import { closeOutsideConnections } from './images/tcp/outside-connections.ts'
 import { copyImages } from './write-images.ts'
 
 /** The directory of the images for copies, if they differ from the original's. */

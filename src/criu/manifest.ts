@@ -66,9 +66,34 @@ export async function writeManifest(snapshot: string): Promise<void> {
     const { size, blocks } = await stat(join(snapshot, name))
     manifest[name] = { bytes: size, taken: blocks * 512 }
   }
+  await replaceManifest(snapshot, manifest)
+}
+
+async function replaceManifest(snapshot: string, manifest: Manifest): Promise<void> {
   const draft = join(snapshot, `${manifestName}.new`)
   await writeFile(draft, JSON.stringify(manifest), { flush: true })
   await rename(draft, join(snapshot, manifestName))
+}
+
+/**
+ * Notes what these pages files, as paths from the snapshot, take up now that parts of them are freed; with
+ * `anything`, that they may take up less from now on.
+ */
+export async function noteTaken(
+  snapshot: string,
+  paths: readonly string[],
+  taken: 'anything' | 'as it is',
+): Promise<void> {
+  const text = ifExists(() => readFileSync(join(snapshot, manifestName), 'utf8'))
+  if (text === null) return
+  const manifest = parseManifest(text)
+  for (const path of paths) {
+    const expected = manifest[path]
+    if (expected === undefined || !('taken' in expected)) continue
+    const { blocks } = await stat(join(snapshot, path))
+    manifest[path] = { ...expected, taken: taken === 'anything' ? 0 : blocks * 512 }
+  }
+  await replaceManifest(snapshot, manifest)
 }
 
 function pathOf(snapshot: string, name: string): string {

@@ -93,6 +93,14 @@ const meanings: readonly (readonly [RegExp, Meaning])[] = [
   [/unix: (?:Dangling in-flight|In-flight) connection/, (_, pid) => notAccepted(undefined, pid)],
   [/inet: In-flight connection \(l\) for ([0-9a-f]+)/, ([, inode], pid) => notAccepted(inode, pid)],
   [
+    /Can't dump corked dgram socket/,
+    () => ({
+      object: 'a UDP socket that holds data back (UDP_CORK)',
+      remedy: unless,
+      passes: 'soon',
+    }),
+  ],
+  [
     /recv failed \(-?\d+, want \d+\)/,
     () => ({
       object: 'a TCP connection in which data arrived at that very moment',
@@ -115,9 +123,8 @@ const meanings: readonly (readonly [RegExp, Meaning])[] = [
   [
     /tty: ctty inheritance detected/,
     () => ({
-      object: 'its terminal open as /dev/tty, while the process it got it from has it open, too',
-      remedy: 'a program was just starting there: try again, or end it',
-      passes: 'soon',
+      object: 'its terminal open as /dev/tty, which is not in /dev/pts',
+      remedy: closeIt,
     }),
   ],
   [

@@ -62,6 +62,8 @@ export const killPoints = [
   'prune:recorded',
   'prune:discarded',
   'prune:forgotten',
+  'reclaim:noted',
+  'reclaim:punched',
   'squash:begun',
   'squash:drafted',
   'squash:renamed',

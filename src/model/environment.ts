@@ -1,6 +1,7 @@
 import type { EnvironmentId, SnapshotId } from './ids.ts'
 import type { EnvironmentImage } from './image.ts'
 import type { Policy } from './policy.ts'
+import type { Lost } from './snapshot.ts'
 import type { Source } from './source.ts'
 import type { Name } from './values/names.ts'
 
@@ -106,6 +107,8 @@ export interface EnvironmentRecord {
   readonly image?: EnvironmentImage
   /** words of the program that was started with it; absent: none was */
   readonly command?: readonly string[]
+  /** what its present life does not have of the snapshot that it was made from; absent: nothing is missing */
+  readonly lost?: readonly Lost[]
   readonly hostname: string
   /** milliseconds since 1970 */
   readonly createdAt: number

@@ -22,8 +22,9 @@ export type WakeMode = (typeof wakeModes)[number]
 
 /** What happens to an environment by itself. */
 export interface Policy {
-  /** how long it exists; then it is removed */
+  /** how long it exists; then it is removed, or whatever `ttlAction` says */
   readonly ttlMs?: number
+  readonly ttlAction?: IdleAction
   readonly idle?: IdlePolicy
   readonly wake: WakeMode
   /** when it was set, if that was later than the environment was made */

@@ -17,6 +17,8 @@ export interface Settings {
   /** how environments get their memory, unless they set it themselves */
   readonly memory: MemoryMode
   /** whether using an environment that sleeps brings it back, unless it says so itself */
+  /** what the templates of E2B clients stand for, by name */
+  readonly e2b: { readonly templates: Readonly<Record<string, string>> }
   readonly wake: WakeMode
   readonly exec: {
     /** null: commands may run forever */

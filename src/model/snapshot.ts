@@ -94,6 +94,18 @@ export interface CopiedMemory {
   readonly why: string
 }
 
+/** Something that a copy made from a snapshot cannot keep. */
+export interface Lost {
+  /** whose it is, by its number inside; null if it is nobody's */
+  readonly process: { readonly pid: number; readonly command: string } | null
+  /** what it is, such as `the TCP connection to 192.0.2.1:443` */
+  readonly object: string
+  /** what happens to it in a copy, such as `is closed` */
+  readonly what: string
+  /** what a program there will see */
+  readonly consequence: string
+}
+
 /** What a snapshot without processes knows about a shell that was idle. */
 export interface RememberedShell {
   readonly name: string
@@ -127,6 +139,8 @@ export interface SnapshotRecord {
   readonly timing: SnapshotTiming
   /** absent if it holds no processes */
   readonly memory?: SnapshotMemory
+  /** what copies made from it do not have; absent if they have everything */
+  readonly lost?: readonly Lost[]
   /** absent if it holds processes, or had no shells */
   readonly shells?: readonly RememberedShell[]
   /** milliseconds since 1970 */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { createServer } from 'node:http'
+import { createServer, type IncomingHttpHeaders } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
 import websocket from '@fastify/websocket'
 import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
@@ -18,7 +18,7 @@ import type { InsideApp } from './inside/inside-route.ts'
 import { portUrl } from './inside/port-host.ts'
 import { addPorts } from './inside/ports.ts'
 import { addTerminals } from './inside/terminals.ts'
-import { type Observer, observe } from './observe/observer.ts'
+import { addMetrics, type Observer, observe } from './observe/observer.ts'
 import { keepBodies, parseJsonBodies } from './routes/bodies.ts'
 import { addCancel } from './routes/cancel.ts'
 import { addConnect } from './routes/connect.ts'
@@ -26,6 +26,7 @@ import { addContractRoutes } from './routes/contract-routes.ts'
 import { addEvents } from './routes/events.ts'
 import { addHealth } from './routes/health.ts'
 import { cutWhenClosing } from './routes/lines.ts'
+import { addMcp } from './routes/mcp.ts'
 import { addStop } from './routes/stop.ts'
 import type { Service } from './service.ts'
 import { type Sessions, sessionOf } from './sessions.ts'
@@ -56,13 +57,34 @@ export async function buildApp(
   sessions: Sessions,
   options: AppOptions,
 ): Promise<FastifyInstance> {
-  const { trust, tls, observer, domain } = options
+  const { trust, observer, domain } = options
+  const app = await bareApp(options, (url, { host }) => portUrl(domain, host, url) ?? url)
+  parseJsonBodies(app)
+  addMetrics(app, observer)
+  admitRequests(app, service, sessions, options)
+  answerFailures(app, service.log)
+  addHealth(app, service)
+  addContractRoutes(app, observer.metrics)
+  addEvents(app)
+  addConnect(app)
+  addCancel(app, sessions)
+  addMcp(app)
+  if (trust === 'open') addStop(app, service)
+  addDescription(app, service.version, await addInside(app, service))
+  return app
+}
+
+/** A listener without routes, whose requests are counted, recorded, and cut when it closes. */
+export async function bareApp(
+  { tls, observer }: Pick<AppOptions, 'tls' | 'observer'>,
+  rewrite: (url: string, headers: IncomingHttpHeaders) => string,
+): Promise<FastifyInstance> {
   const app = fastify({
     genReqId: ({ headers }) => givenId(headers['x-request-id']) ?? randomUUID(),
     bodyLimit: longestBody,
     routerOptions: { maxParamLength: longestParameter },
     forceCloseConnections: 'idle',
-    rewriteUrl: ({ url = '/', headers }) => portUrl(domain, headers.host, url) ?? url,
+    rewriteUrl: ({ url = '/', headers }) => rewrite(url, headers),
     serverFactory: (handler) =>
       tls === undefined
         ? createServer(serverOptions, handler)
@@ -71,18 +93,8 @@ export async function buildApp(
   await app.register(websocket, {
     options: { maxPayload: longestMessage, perMessageDeflate: false },
   })
-  parseJsonBodies(app)
   cutWhenClosing(app)
   observe(app, observer)
-  admitRequests(app, service, sessions, options)
-  answerFailures(app, service.log)
-  addHealth(app, service)
-  addContractRoutes(app, observer.metrics)
-  addEvents(app)
-  addConnect(app)
-  addCancel(app, sessions)
-  if (trust === 'open') addStop(app, service)
-  addDescription(app, service.version, await addInside(app, service))
   return app
 }
 

@@ -9,6 +9,8 @@ import { metrics } from './observe/metrics.ts'
 import type { Observer } from './observe/observer.ts'
 import type { Service } from './service.ts'
 import { sessions } from './sessions.ts'
+import type { Wire } from './wires/wire.ts'
+import { buildWireApp } from './wires/wire-app.ts'
 
 export interface ServeOptions {
   readonly socket: string
@@ -19,6 +21,8 @@ export interface ServeOptions {
   /** where handles of the daemon itself record what they do on its machine */
   readonly stateDir: string
   readonly auditPath: string
+  /** other systems' routes, each on an address of its own */
+  readonly wires?: readonly Wire[]
 }
 
 export interface Served extends AsyncDisposable {
@@ -28,9 +32,11 @@ export interface Served extends AsyncDisposable {
 
 /** Serves on a Unix socket, and on TCP if asked. Disposing of it answers what is under way, then ends. */
 export async function serve(service: Service, options: ServeOptions): Promise<Served> {
-  const { listen, tls } = options
+  const { listen, tls, wires = [] } = options
   // First, so that whoever asks for what is not safe is told so even where the socket is taken.
-  if (listen !== undefined) requireSafe(listen, tls === undefined ? 'plain' : 'tls')
+  for (const address of [listen, ...wires.map((wire) => wire.listen)]) {
+    if (address !== undefined) requireSafe(address, tls === undefined ? 'plain' : 'tls')
+  }
   const secrets = tls && readTls(tls)
   await using undo = new AsyncDisposableStack()
   const all = undo.use(sessions(service.control, options.stateDir))
@@ -38,22 +44,31 @@ export async function serve(service: Service, options: ServeOptions): Promise<Se
   const audit = undo.use(openAudit(options.auditPath, log))
   const observer: Observer = { audit, metrics: metrics(service), log }
   const streams = undo.use(tokenStreams(service))
+  const shared = { observer, streams, domain: options.domain }
   const start = async (app: Pick<AppOptions, 'trust' | 'tls'>) => {
-    const built = await buildApp(service, all, {
-      ...app,
-      observer,
-      streams,
-      domain: options.domain,
-    })
+    const built = await buildApp(service, all, { ...app, ...shared })
     undo.defer(() => built.close())
     return built
+  }
+  const listenOn = async (app: FastifyInstance, address: TcpAddress) => {
+    await app.listen(address)
+    if (tls) undo.use(watchTls(app.server, tls, log))
+    addresses.push(...addressesOf(app, tls === undefined ? 'http' : 'https'))
   }
   const addresses = [await listenLocally(await start({ trust: 'open' }), options.socket)]
   if (listen !== undefined) {
     const app = await start({ trust: 'token', ...(secrets && { tls: secrets }) })
-    await app.listen(listen)
-    if (tls) undo.use(watchTls(app.server, tls, service.log))
-    addresses.push(...addressesOf(app, tls === undefined ? 'http' : 'https'))
+    await listenOn(app, listen)
+  }
+  for (const wire of wires) {
+    const app = await buildWireApp(
+      service,
+      all,
+      { ...shared, ...(secrets && { tls: secrets }) },
+      wire,
+    )
+    undo.defer(() => app.close())
+    await listenOn(app, wire.listen)
   }
   const owned = undo.move()
   return { addresses, [Symbol.asyncDispose]: () => owned.disposeAsync() }

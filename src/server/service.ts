@@ -10,6 +10,10 @@ export interface Service {
   readonly log: Log
   /** Who a token belongs to; throws if nobody, or if it has expired. */
   principalOf(token: string): Principal
+  /** The same by the id of a token, for what was derived from it. */
+  principalById(id: string): Principal
+  /** Everybody who has a token now. */
+  principalIds(): readonly string[]
   /**
    * Carries out a request with a key once. If a killed process began it and `found` returns nothing, it is
    * carried out again.

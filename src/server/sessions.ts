@@ -10,6 +10,8 @@ import type { Session } from './session.ts'
 /** What each principal uses, made when it first comes. */
 export interface Sessions extends AsyncDisposable {
   of(principal: Principal): Pick<Session, 'control' | 'forkpoint'>
+  /** handles that reach everything, for what the configuration grants to everybody */
+  onBehalfOf(principal: Principal): ForkpointHandle
   /** the requests with a key that are under way */
   readonly underWay: Map<string, AbortController>
 }
@@ -31,9 +33,20 @@ export function sessions(control: Control, stateDir: string): Sessions {
       if (known.size > mostPrincipals) dropOldest(known)
       return made
     },
+    onBehalfOf: ({ id }) => new ForkpointHandle(attributed(control, id), { stateDir }),
     [Symbol.asyncDispose]: async () => {
       await Promise.all([...known.values()].map(({ forkpoint }) => forkpoint.close()))
     },
+  }
+}
+
+/** The same control, whose operations belong to a principal. */
+function attributed(control: Control, principal: string): Control {
+  return {
+    ...control,
+    call: (name, input, options) => control.call(name, input, { ...options, principal }),
+    // The control is everybody's.
+    [Symbol.asyncDispose]: async () => {},
   }
 }
 

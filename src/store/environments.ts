@@ -91,6 +91,7 @@ function notFound(id: EnvironmentId): NotFoundError {
 type Doc = Pick<
   EnvironmentRecord,
   | 'source'
+  | 'lost'
   | 'limits'
   | 'net'
   | 'memory'
@@ -108,7 +109,7 @@ type Doc = Pick<
 
 function docOf(record: EnvironmentRecord): string {
   const { source, limits, net, memory, env, workdir, labels, hostname, instance } = record
-  const { policy, sleptAt, principal, image, command } = record
+  const { policy, sleptAt, principal, image, command, lost = [] } = record
   const doc: Doc = {
     source,
     limits,
@@ -119,6 +120,7 @@ function docOf(record: EnvironmentRecord): string {
     hostname,
     instance,
     ...(policy !== undefined && { policy }),
+    ...(lost.length > 0 && { lost }),
     ...(sleptAt !== undefined && { sleptAt }),
     ...(principal !== undefined && { principal }),
     ...(memory !== undefined && { memory }),

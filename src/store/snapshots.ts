@@ -108,6 +108,7 @@ type Doc = Pick<
   | 'timing'
   | 'memory'
   | 'shells'
+  | 'lost'
   | 'origin'
   | 'image'
 >
@@ -131,6 +132,7 @@ function docOf(record: SnapshotRecord): string {
     ...(record.failure !== undefined && { failure: record.failure }),
     ...(record.memory !== undefined && { memory: record.memory }),
     ...(record.shells !== undefined && { shells: record.shells }),
+    ...(record.lost !== undefined && { lost: record.lost }),
   }
   return JSON.stringify(doc)
 }

@@ -139,7 +139,8 @@ async function writeClipboard(run: AttackRun): Promise<string | null> {
   const live = await shownUntil(viewer, 'drawn')
   viewer.detach()
   const again = await env.terminal('shared').attach()
-  const replayed = await shownUntil(again, 'drawn')
+  // The last character follows as live output: an accent could still join it.
+  const replayed = await shownUntil(again, 'draw')
   again.detach()
   await env.remove()
   if (!live.includes('52;c;')) return `the attack was not seen live: ${JSON.stringify(live)}`

@@ -101,6 +101,22 @@ describe('an environment that nobody uses', () => {
   })
 })
 
+describe('an environment whose time to live ends in a sleep', () => {
+  test('is released, wakes when it is used, and then has all of its time again', async () => {
+    const env = await fp.create({ ttlMs: 1000, ttlAction: 'release' })
+    await env.exec('export WORD=kept')
+    await untilStatus(env, 'released')
+    expect((await causes(env)).at(-1)).toMatch(/\(ttl\)$/)
+    await env.setPolicy({ ttlMs: 60_000 })
+    const asked = Date.now()
+    expect((await env.exec('echo $WORD')).stdout).toBe('kept\n')
+    const { ttlAction, expiresAt } = (await env.info()).policy
+    expect(ttlAction).toBe('release')
+    expect(expiresAt).toBeGreaterThanOrEqual(asked + 60_000)
+    await env.remove()
+  })
+})
+
 describe('an environment that a caller has paused', () => {
   test('stays paused, and the error says how to resume it', async () => {
     const env = await fp.create({ idle: { afterMs: 60_000, action: 'pause' } })
@@ -147,6 +163,7 @@ describe('a policy', () => {
     const { policy } = await env.info()
     expect(policy).toEqual({
       ttlMs: null,
+      ttlAction: 'remove',
       idle: null,
       wake: 'never',
       expiresAt: null,

@@ -183,7 +183,7 @@ describe('what one environment holds open', () => {
     expect(stdout).toContain('held')
   }
 
-  const files = 'import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (20000, 20000))'
+  const files = 'import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (16000, 16000))'
   const pipes = (count: number) =>
     `import os, time\n${files}\nheld = [os.pipe() for _ in range(${count})]`
   const inFlight = `
@@ -201,19 +201,15 @@ def send_many():
 send_many()
 `
 
-  test('a thousand pipes are in its snapshots; with more, CRIU fails, and the error says so', async () => {
+  test.each([1000, 1500])('%i pipes are in its snapshots', async (count) => {
     const own = await fp.create()
-    await hold(own, pipes(1000))
+    await hold(own, pipes(count))
     const [copy] = await own.fork(1)
     for (const one of [own, copy as Environment]) {
       const { stdout } = await one.exec('ls /proc/$(pgrep -f hold.py)/fd | wc -l')
-      expect(Number(stdout)).toBeGreaterThanOrEqual(2000)
+      expect(Number(stdout)).toBeGreaterThanOrEqual(2 * count)
       await one.remove()
     }
-    const greedy = await fp.create()
-    await hold(greedy, pipes(1500))
-    await expect(greedy.snapshot()).rejects.toThrow('more than 1,024 pipes')
-    await greedy.remove()
   })
 
   test.each([

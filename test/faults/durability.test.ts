@@ -1,11 +1,8 @@
 // What is left when the machine goes down, and what a snapshot on disk brings back.
-import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync, rmdirSync } from 'node:fs'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
-import { placesOf } from '../../src/backends/native/places.ts'
 import type { Environment } from '../../src/index.ts'
-import { agentPid, cgroupsOf, hostPids } from '../support/cell-processes.ts'
 import { patiently } from '../support/patiently.ts'
+import { powerCut } from '../support/power-cut.ts'
 import { expectNothing } from '../support/remains.ts'
 import { TestHome } from '../support/test-home.ts'
 import { expectTidy } from '../support/tidiness.ts'
@@ -16,22 +13,6 @@ afterEach(async () => {
   await home.removeAll()
   await expectNothing(home)
 })
-
-/** Removes what does not survive a reboot. */
-async function powerCut(environments: readonly Environment[]): Promise<void> {
-  for (const env of environments) {
-    const cgroups = cgroupsOf(home, env)
-    process.kill(agentPid(home, env), 'SIGKILL')
-    await expect.poll(() => hostPids(home, env), patiently).toEqual([])
-    for (const dir of cgroups) if (existsSync(dir)) rmdirSync(dir)
-  }
-  const { data, files } = placesOf(home.path)
-  for (const path of [files, data]) if (isMounted(path)) execFileSync('umount', [path])
-}
-
-function isMounted(path: string): boolean {
-  return readFileSync('/proc/self/mountinfo', 'utf8').includes(` ${path} `)
-}
 
 async function remember(env: Environment, word: string): Promise<void> {
   await env.exec(`X=${word}; echo ${word} > /root/file`)
@@ -113,7 +94,7 @@ describe('after the machine went down', () => {
     for (const env of made) await env.snapshot({ durable: true })
     for (const env of made) await remember(env, 'lost')
     await before.close()
-    await powerCut(made)
+    await powerCut(home, made)
 
     await using fp = await home.open()
     const found = await fp.list()
@@ -135,7 +116,7 @@ describe('after the machine went down', () => {
     await remember(env, 'kept')
     await env.snapshot({ name: 'gold', durable: true })
     await before.close()
-    await powerCut([env])
+    await powerCut(home, [env])
 
     await using fp = await home.open()
     const [copy] = await (await fp.snapshot('gold')).fork()
@@ -146,7 +127,7 @@ describe('after the machine went down', () => {
     const before = await home.open()
     const env = await before.create({ name: 'one' })
     await before.close()
-    await powerCut([env])
+    await powerCut(home, [env])
     await using fp = await home.open()
     await expect((await fp.get('one')).resume()).rejects.toThrow('environment one is dead')
   })

@@ -7,6 +7,7 @@ import { placesOf } from '../../src/backends/native/places.ts'
 import { CliHome } from '../e2e/cli/cli-home.ts'
 import { killWalks } from '../support/kill-walks.ts'
 import { expectNothing } from '../support/remains.ts'
+import { asking, rewritingProgram, startingIt } from '../support/rewriting-program.ts'
 
 describe('a prune that is killed', () => {
   let cli = new CliHome()
@@ -31,6 +32,32 @@ describe('a prune that is killed', () => {
     expect(await cli.must('exec', 'web', '--', 'echo $X')).toBe('kept\n')
     await cli.must('rm', 'web')
     await cli.must('rm-snapshot', 'gold')
+    await expectNothing(cli.home)
+  })
+
+  test.each(killWalks.reclaim)('at %s, in the middle of a line, loses no memory', async (point) => {
+    await cli.must('create', '--name', 'web')
+    await cli.run(['exec', 'web', '--', 'cat > /root/rewrite.py'], {
+      stdin: Buffer.from(rewritingProgram),
+    })
+    await cli.must('exec', 'web', '--', startingIt(8))
+    await cli.must('snapshot', 'web')
+    await cli.must('exec', 'web', '--', asking('rewrite 1'))
+    await cli.must('snapshot', 'web')
+    const sum = await cli.must('exec', 'web', '--', asking('rewrite 2'))
+    await cli.must('snapshot', 'web', '--name', 'last')
+    const killed = await cli.run(['prune', '--keep-last', '1'], {
+      env: { FORKPOINT_KILL_AT: point },
+    })
+    expect(killed.signal).toBe('SIGKILL')
+    for (const of of ['forked', 'web']) {
+      if (of === 'forked') await cli.must('fork', 'last', '--name', of)
+      else await cli.must('restore', of, 'last')
+      expect(await cli.must('exec', of, '--', asking('sum'))).toBe(sum)
+    }
+    await cli.must('rm', 'web', 'forked')
+    expect((await cli.json('snapshots')).document).toMatchObject([{ name: 'last', parent: null }])
+    await cli.must('rm-snapshot', 'last')
     await expectNothing(cli.home)
   })
 

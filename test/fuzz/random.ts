@@ -38,7 +38,7 @@ export class Random {
 }
 
 /** How long all frame fuzzers take together; longer with `npm run test:soak`. */
-const totalSeconds = Number(process.env.FORKPOINT_FUZZ_SECONDS ?? 30)
+const totalSeconds = Number(process.env.FORKPOINT_FUZZ_SECONDS ?? 15)
 
 /** The run's seed: a given one to repeat a run, otherwise a new one. */
 export const fuzzSeed = Number(

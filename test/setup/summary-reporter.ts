@@ -24,6 +24,11 @@ export interface TestSummary {
   /** Programs that watched for a disturbance; `noticed`: those that saw one, in whatever test. */
   watching: number
   noticed: number
+  /** Programs that were asked in copies; `wrong`: those that found something wrong in whatever test. */
+  copied: number
+  wrong: number
+  /** Programs whose snapshot is refused, with a name for what is in the way. */
+  refusedByName: number
   /** null if the conformance suite did not run */
   conformance: Matrix | null
   skipped: { test: string; reason: string }[]
@@ -73,6 +78,8 @@ function summarize(
     overEngine: passed.filter((test) => isOver('engine', test, looped)).length,
     overLoopBack: passed.filter((test) => isOver('loop-back', test, looped)).length,
     ...watchersOf(tests),
+    ...copiesOf(tests),
+    refusedByName: new Set(passed.flatMap((test) => test.meta().refusedByName ?? [])).size,
     conformance: conformanceOf(tests),
     skipped: skipped.map(({ test, reason = 'no reason given' }) => ({ test, reason })),
     secondTries: passed.filter((test) => test.diagnostic()?.flaky).map(secondTryOf),
@@ -91,6 +98,13 @@ function watchersOf(tests: readonly TestCase[]): Pick<TestSummary, 'watching' | 
   const seen = tests.flatMap((test) => Object.entries(test.meta().undisturbed ?? {}))
   const noticed = seen.filter(([, undisturbed]) => !undisturbed)
   return { watching: new Set(seen.map(nameIn)).size, noticed: new Set(noticed.map(nameIn)).size }
+}
+
+/** Counted in failed tests, too, for the same reason. */
+function copiesOf(tests: readonly TestCase[]): Pick<TestSummary, 'copied' | 'wrong'> {
+  const asked = tests.flatMap((test) => Object.entries(test.meta().copied ?? {}))
+  const wrong = asked.filter(([, faithful]) => !faithful)
+  return { copied: new Set(asked.map(nameIn)).size, wrong: new Set(wrong.map(nameIn)).size }
 }
 
 /** A skipped backend is in the matrix, with the reason. With `-t`, cases that were left out are not. */

@@ -12,6 +12,10 @@ declare module 'vitest' {
     workloads?: number
     /** programs that watched for a disturbance in this test, and whether each saw none */
     undisturbed?: Record<string, boolean>
+    /** programs that were asked in copies in this test, and whether each found nothing wrong */
+    copied?: Record<string, boolean>
+    /** programs whose snapshot was refused in this test with a name for what is in the way */
+    refusedByName?: string[]
     /** the case and the backend of the conformance suite, and what happened */
     conformance?: ConformanceNote
     /** an environment was alive during this test, or it made one */
@@ -44,6 +48,19 @@ export function noteWorkload(): void {
 export function noteWatching(program: string, undisturbed: boolean): void {
   note((meta) => {
     meta.undisturbed = { ...meta.undisturbed, [program]: undisturbed }
+  })
+}
+
+/** The same program may be asked in several copies. */
+export function noteCopied(program: string, faithful: boolean): void {
+  note((meta) => {
+    meta.copied = { ...meta.copied, [program]: faithful && meta.copied?.[program] !== false }
+  })
+}
+
+export function noteRefusal(program: string): void {
+  note((meta) => {
+    meta.refusedByName = [...(meta.refusedByName ?? []), program]
   })
 }
 

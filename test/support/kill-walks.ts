@@ -6,23 +6,28 @@ const firstLaunch = ['launch:directories', 'launch:cgroups', 'launch:net', 'laun
 
 const pointsOf = (verb: string) => killPoints.filter((point) => point.startsWith(`${verb}:`))
 
-/** Only on one kind of volume does a snapshot have a successor, and layers that can be squashed. */
+/**
+ * Only on one kind of volume does a snapshot have a successor, and layers that can be squashed; only on the
+ * other can one be removed that others came after.
+ */
 const byKind = {
   ext4: {
     capture: ['begun', 'frozen', 'shared', 'dumped', 'sealed'],
     successor: launch,
     compact: pointsOf('squash'),
+    reclaim: [],
   },
   btrfs: {
     capture: ['begun', 'frozen', 'dumped', 'named', 'copied', 'thawed', 'shared'],
     successor: [],
     compact: ['squash:begun', 'squash:recorded', 'squash:owned'],
+    reclaim: ['prune:discarded', ...pointsOf('reclaim')],
   },
 } as const
 
 /** The moments that each operation passes on an environment that has a network and a nameless file. */
 export function killWalksOn(kind: Kind) {
-  const { successor, compact } = byKind[kind]
+  const { successor, compact, reclaim } = byKind[kind]
   const capture = byKind[kind].capture.map((point) => `snapshot:${point}` as const)
   return {
     create: [...pointsOf('create'), ...firstLaunch],
@@ -39,6 +44,7 @@ export function killWalksOn(kind: Kind) {
     spares: pointsOf('spare'),
     remove: pointsOf('remove'),
     prune: pointsOf('prune'),
+    reclaim,
     compact,
     apply: pointsOf('apply'),
     image: ['image:drafted', 'image:unpacked', 'image:unpacked-all'],

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Environment } from '../../src/index.ts'
-import { noteWatching, unless } from '../support/evidence.ts'
+import { noteRefusal, noteWatching, unless } from '../support/evidence.ts'
 import { forgetNames } from '../support/forget-names.ts'
 import { OutsideNetwork, whyNoNetworks } from '../support/outside-network.ts'
 import { TestHome } from '../support/test-home.ts'
@@ -111,6 +111,7 @@ describe('what CRIU refuses to dump', () => {
       const verdicts = await watched(env, [program], act)
       await env.remove({ force: true })
       expect([...verdicts.values()]).toEqual(['ok'])
+      noteRefusal(program.name)
     },
   )
 })

@@ -19,9 +19,12 @@ afterAll(() => home[Symbol.asyncDispose]())
 const types = '/sys/kernel/btf/vmlinux'
 const whyNot = existsSync(types) ? null : `the kernel does not describe its types in ${types}`
 
-/** Areas of every kind that a program can make, and one that is large. */
+/**
+ * Areas of every kind that a program can make, one that is large, and so many that the kernel needs several
+ * reads to tell them. It then may repeat the last ones for ever.
+ */
 const program = `
-import mmap, time
+import ctypes, mmap, time
 held = bytearray(100 << 20)
 def area(**options): return mmap.mmap(-1, 1 << 16, **options)
 private = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
@@ -29,6 +32,10 @@ areas = [area(flags=private) for _ in range(12)]
 for advice, part in zip((1, 2, 10, 12, 14, 15, 16, 18), areas): part.madvise(advice)
 areas += [area(flags=private | 0x100), area(flags=private | 0x4000), area(flags=mmap.MAP_SHARED)]
 areas += [area(flags=private, prot=prot) for prot in (0, 1, 2, 3, 5)]
+many = mmap.mmap(-1, 3000 << 12, flags=private)
+start = ctypes.addressof(ctypes.c_char.from_buffer(many))
+protect = ctypes.CDLL(None).mprotect
+for page in range(0, 3000, 2): protect(ctypes.c_void_p(start + (page << 12)), 4096, 0)
 open('/root/ready', 'w').close()
 while True: time.sleep(1)
 `

@@ -21,18 +21,35 @@ print('listening', flush=True)
 server.serve_forever()
 `
 
-/** Sends each line to the server and prints the answer, or that the connection has ended. */
+/**
+ * Answers questions about three connections: to one it sends what it is told, one has an answer that nobody has
+ * read, and on one a thread waits.
+ */
 const client = (address: string) => `
-import socket, sys
-s = socket.create_connection(('${address}', 7001))
+import socket, sys, threading
+talking, unread, waiting = [socket.create_connection(('${address}', 7001)) for _ in range(3)]
+unread.sendall(b'early\\n')
+unread.recv(1, socket.MSG_PEEK)
+def receive(sock):
+    try:
+        return sock.recv(100).decode().strip() or 'closed'
+    except OSError as error:
+        return type(error).__name__
+def tell(text):
+    try:
+        talking.sendall(text.encode() + b'\\n')
+    except OSError as error:
+        return type(error).__name__
+    return receive(talking)
+woken = []
+thread = threading.Thread(target=lambda: woken.append(receive(waiting)), daemon=True)
+thread.start()
 for line in sys.stdin:
     word, _, text = line.strip().partition(' ')
-    if word == 'say': print(text, flush=True); continue
-    try:
-        s.sendall(text.encode() + b'\\n')
-        print(s.recv(100).decode().strip() or 'closed', flush=True)
-    except OSError as error:
-        print('closed', flush=True)
+    if word == 'say': print(text, flush=True)
+    if word == 'tell': print(tell(text), flush=True)
+    if word == 'unread': print(receive(unread), receive(unread), flush=True)
+    if word == 'waiting': thread.join(10); print(woken, flush=True)
 `
 
 const talk = dialogue('talk', '/usr/bin/python3 /root/client.py', (mark) => `say ${mark}`)
@@ -46,7 +63,7 @@ afterAll(async () => {
 })
 
 test(
-  'a connection to the outside continues in the original, and is closed in copies',
+  'a connection to the outside continues in the original, and is reset in copies',
   unless(whyNoNetworks),
   async () => {
     if (outside === null) return
@@ -61,9 +78,11 @@ test(
       const base = await env.snapshot()
       const [left, right] = await base.fork(2)
       if (!left || !right) throw new Error('fewer than two forks')
-      expect(await ask(left)).toBe('closed')
+      expect(await talk.ask(left, 'waiting')).toBe("['ConnectionResetError']")
+      expect(await talk.ask(left, 'unread')).toBe('1 early ConnectionResetError')
+      expect(await ask(left)).toBe('ConnectionResetError')
       expect(await ask(env)).toBe('2 hello')
-      expect(await ask(right)).toBe('closed')
+      expect(await ask(right)).toBe('ConnectionResetError')
       await env.snapshot()
       expect(await ask(env)).toBe('3 hello')
     } finally {
@@ -83,3 +102,34 @@ test('a copy is not made from images that changed on disk', unless(whyNoNetworks
   writeFileSync(files, bytes)
   await expect(base.fork()).rejects.toThrow('the snapshot is damaged: copies/files.img')
 })
+
+test(
+  'what copies lose is listed, and `strict` refuses instead',
+  unless(whyNoNetworks),
+  async () => {
+    const fp = await home.open()
+    const env = await fp.create({ net: 'nat' })
+    const nothing = await env.snapshot({ strict: true })
+    expect((await nothing.info()).lost).toEqual([])
+    await env.exec(`exec 7<> /dev/tcp/${outside?.address}/${outside?.port}; mark=5`)
+    const base = await env.snapshot()
+    const { lost } = await base.info()
+    expect(lost).toHaveLength(1)
+    expect(lost[0]?.process?.command).toMatch(/bash/)
+    expect(lost[0]?.object).toContain(`to ${outside?.address}:${outside?.port}`)
+    const [fork] = await base.fork()
+    expect((await fork?.info())?.lost).toEqual(lost)
+    expect((await env.info()).lost).toEqual([])
+    const refusal = /a copy would not have everything: .*bash.*TCP connection/
+    await expect(base.fork(1, { strict: true })).rejects.toThrow(refusal)
+    await expect(env.restore(base, { strict: true })).rejects.toThrow(refusal)
+    const before = (await fp.snapshots()).length
+    await expect(env.snapshot({ strict: true })).rejects.toThrow(refusal)
+    expect(await fp.snapshots()).toHaveLength(before)
+    expect((await env.exec('echo $mark; : >&7')).stdout).toBe('5\n')
+    await env.restore(base)
+    expect((await env.info()).lost).toEqual(lost)
+    await env.restore(nothing)
+    expect((await env.info()).lost).toEqual([])
+  },
+)

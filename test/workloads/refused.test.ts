@@ -15,49 +15,12 @@ interface Refused {
   readonly program: string
   /** what the message says it has */
   readonly object: string
+  /** what it is called there, if not by its command line */
+  readonly named?: string
 }
 
 /** Python programs that each hold one thing that no image can contain. */
 const programs: Readonly<Record<string, Refused>> = {
-  'a Unix connection with data that was not accepted': {
-    object: 'a connection that the program at its other end has not accepted yet',
-    program: `
-import socket, time
-s = socket.socket(socket.AF_UNIX); s.bind('/root/sock'); s.listen()
-c = socket.socket(socket.AF_UNIX); c.connect('/root/sock'); c.send(b'hello')
-${wait}`,
-  },
-  'a Unix connection that was closed before it was accepted': {
-    object: 'a connection to the Unix socket "/root/sock" that the program listening there has not',
-    program: `
-import socket, time
-s = socket.socket(socket.AF_UNIX); s.bind('/root/sock'); s.listen()
-socket.socket(socket.AF_UNIX).connect('/root/sock')
-${wait}`,
-  },
-  'a TCP connection that was not accepted': {
-    object: 'a connection to 127.0.0.1:5001 that the program listening there has not accepted yet',
-    program: `
-import socket, time
-s = socket.socket(); s.bind(('127.0.0.1', 5001)); s.listen()
-c = socket.socket(); c.connect(('127.0.0.1', 5001))
-${wait}`,
-  },
-  'unread messages of the kernel': {
-    object: 'a netlink socket with messages of the kernel',
-    program: `
-import socket, time
-s = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0); s.bind((0, 0))
-s.send(bytes.fromhex('1400000012000103000000000000000000000000'))
-${wait}`,
-  },
-  'a POSIX message queue': {
-    object: 'descriptor 3, the POSIX message queue /queue',
-    program: `
-import ctypes, time
-assert ctypes.CDLL(None).mq_open(b'/queue', 0o102, 0o600, None) == 3
-${wait}`,
-  },
   'a seccomp listener': {
     object: 'a seccomp listener',
     program: `
@@ -66,17 +29,6 @@ libc = ctypes.CDLL(None); libc.prctl(38, 1, 0, 0, 0)
 class Program(ctypes.Structure): _fields_ = [('length', ctypes.c_ushort), ('filter', ctypes.c_char_p)]
 allow = struct.pack('HBBI', 6, 0, 0, 0x7fff0000)
 assert libc.syscall(317, 1, 8, ctypes.byref(Program(1, allow))) >= 0
-${wait}`,
-  },
-  'a terminal that is open as /dev/tty': {
-    object: 'its terminal open as /dev/tty',
-    program: `
-import os, pty, time
-child, _ = pty.fork()
-if child == 0:
-    tty = open('/dev/tty')
-    time.sleep(1000)
-time.sleep(0.3)
 ${wait}`,
   },
   'a large file that is deleted but open': {
@@ -106,6 +58,31 @@ if child == 0: time.sleep(1000)
 assert ctypes.CDLL(None).ptrace(0x4206, child, 0, 0) == 0
 ${wait}`,
   },
+  'a process whose first thread has ended': {
+    object: 'threads, although its first thread has ended',
+    named: '"python3" (pid ',
+    program: `
+import ctypes, threading, time
+threading.Thread(target=lambda: time.sleep(1000)).start()
+print("ready", flush=True)
+ctypes.CDLL(None).syscall(60, 0)`,
+  },
+  'a process in a session that its parent has left': {
+    object: 'a session (',
+    named: '"python3" (pid ',
+    program: `
+import os, time
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        if os.fork() == 0: time.sleep(1000)
+        time.sleep(0.2)
+        os.setsid()
+        ${wait}
+    os._exit(0)
+os.wait()
+time.sleep(1000)`,
+  },
 }
 
 async function start(env: Environment, program: string): Promise<void> {
@@ -119,14 +96,14 @@ async function start(env: Environment, program: string): Promise<void> {
 
 test.each(Object.entries(programs))(
   '%s is refused by name, and the environment continues',
-  async (_, { program, object }) => {
+  async (_, { program, object, named = '/root/holder.py' }) => {
     const env = await fp.create()
     await start(env, program)
     const pids = await run(env, 'pgrep -f .')
     const refusal = await env.snapshot().catch((error: unknown) => error)
     expect(refusal).toBeInstanceOf(BackendError)
     expect(refusal).toMatchObject({
-      message: expect.stringContaining('/root/holder.py'),
+      message: expect.stringContaining(named),
       remedy: expect.stringMatching(/./),
       detail: { process: { pid: expect.any(Number) } },
     })

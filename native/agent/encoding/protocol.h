@@ -77,6 +77,8 @@ enum field_key {
   KEY_COLS = 50,
   KEY_ROWS = 51,
   KEY_REPLAY_BYTES = 52,
+  KEY_DRAWN_COLS = 53,
+  KEY_DRAWN_ROWS = 54,
   KEY_HOST = 60,
   KEY_PORT = 61,
   KEY_HOSTNAME = 70,

@@ -69,6 +69,12 @@ static bool read_some(struct terminal *terminal) {
   return false;
 }
 
+int terminal_resize(struct terminal *terminal, struct size size) {
+  if (!terminal->ended && pty_resize(terminal->master.fd, size.cols, size.rows) < 0) return -1;
+  terminal->size = size;
+  return 0;
+}
+
 void terminal_type(struct terminal *terminal) {
   bool blocked = false;
   list_for_each(node, &terminal->viewers) {
@@ -135,12 +141,11 @@ static bool make_room(void) {
   return count < MAX_TERMINALS;
 }
 
-static struct terminal *terminal_new(const char *name, int cols, int rows) {
+static struct terminal *terminal_new(const char *name, struct size size) {
   struct terminal *terminal = calloc(1, sizeof *terminal);
   if (!terminal) return NULL;
   strcpy(terminal->name, name);
-  terminal->cols = cols;
-  terminal->rows = rows;
+  terminal->size = size;
   list_init(&terminal->viewers);
   list_init(&terminal->child.link);
   source_init(&terminal->master, -1, master_ready);
@@ -171,7 +176,7 @@ static int run(struct terminal *terminal, const struct fields *fields, struct er
     return -1;
   autovector char **environment = environment_build(&user, own, "xterm-256color", error);
   if (!environment) return -1;
-  terminal->master.fd = pty_open(terminal->cols, terminal->rows, path, error);
+  terminal->master.fd = pty_open(terminal->size.cols, terminal->size.rows, path, error);
   if (terminal->master.fd < 0) return -1;
   const char *shell = environment_shell() ? environment_shell() : user.shell;
   const char *base = strrchr(shell, '/');
@@ -191,9 +196,9 @@ static int run(struct terminal *terminal, const struct fields *fields, struct er
 }
 
 struct terminal *terminal_start(const char *name, const struct fields *fields, struct error *error) {
-  int cols = fields_int(fields, KEY_COLS, 80), rows = fields_int(fields, KEY_ROWS, 24);
+  struct size size = {fields_int(fields, KEY_COLS, 80), fields_int(fields, KEY_ROWS, 24)};
   if (!make_room()) return error_refuse(error, EAGAIN, "64 terminals are open; close one first"), NULL;
-  struct terminal *terminal = terminal_new(name, cols, rows);
+  struct terminal *terminal = terminal_new(name, size);
   if (!terminal) return error_set(error, ENOMEM, "calloc of a terminal"), NULL;
   if (run(terminal, fields, error) == 0) return terminal;
   terminal->ended = terminal->closing = true;

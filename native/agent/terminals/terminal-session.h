@@ -10,13 +10,17 @@
 #include "loop.h"
 #include "ring.h"
 
+struct size {
+  int cols, rows;
+};
+
 struct terminal {
   struct list link;
   char name[NAME_MAX_LENGTH + 1];
   struct source master;
   struct child child; /* its pid is 0 after it has ended */
   pid_t pid;
-  int cols, rows;
+  struct size size;
   struct ring ring;
   bool ended;
   int wait_status;
@@ -39,6 +43,9 @@ struct terminal *terminal_find(const char *name);
 
 /* Starts the program that the fields describe. NULL with an error. */
 struct terminal *terminal_start(const char *name, const struct fields *fields, struct error *error);
+
+/* The kernel tells the program, unless that is its size already. 0, or -1 with errno. */
+int terminal_resize(struct terminal *terminal, struct size size);
 
 /* Types what the viewers have sent, as fast as the terminal takes it. */
 void terminal_type(struct terminal *terminal);

@@ -17,12 +17,15 @@
 
 /* --- a stream that watches a terminal --- */
 
-static void announce(struct viewer *viewer) {
+/* DRAWN is the size that the replay was printed for. */
+static void announce(struct viewer *viewer, struct size drawn) {
   struct terminal *terminal = viewer->terminal;
   autobuffer struct buffer event = {0};
   put_int(&event, KEY_REPLAY_BYTES, terminal->ring.end - viewer->sent);
-  put_int(&event, KEY_COLS, terminal->cols);
-  put_int(&event, KEY_ROWS, terminal->rows);
+  put_int(&event, KEY_COLS, terminal->size.cols);
+  put_int(&event, KEY_ROWS, terminal->size.rows);
+  put_int(&event, KEY_DRAWN_COLS, drawn.cols);
+  put_int(&event, KEY_DRAWN_ROWS, drawn.rows);
   put_int(&event, KEY_PID, terminal->pid);
   stream_event(viewer->stream, &event);
 }
@@ -44,7 +47,7 @@ static void pump(struct stream *stream) {
   /* The viewer was too slow and has missed output, so it gets a new replay. */
   if (viewer->sent < ring->start && stream_allowance(stream, CHANNEL_OUT, 1)) {
     viewer->sent = ring->start;
-    announce(viewer);
+    announce(viewer, viewer->terminal->size);
   }
   size_t length =
       viewer->sent < ring->start ? 0 : stream_allowance(stream, CHANNEL_OUT, min_size(ring->end - viewer->sent, SLICE));
@@ -80,7 +83,7 @@ static void closed(struct stream *stream) {
 
 static const struct stream_ops ops = {.pump = pump, .data = data, .closed = closed};
 
-static void view(struct stream *stream, struct terminal *terminal) {
+static void view(struct stream *stream, struct terminal *terminal, struct size drawn) {
   struct viewer *viewer = calloc(1, sizeof *viewer);
   if (!viewer) {
     stream_fail_call(stream, ENOMEM, "calloc of a viewer of terminal '%s'", terminal->name);
@@ -91,7 +94,7 @@ static void view(struct stream *stream, struct terminal *terminal) {
   viewer->sent = terminal->ring.start;
   list_append(&terminal->viewers, &viewer->link);
   stream_adopt(stream, &ops, viewer);
-  announce(viewer);
+  announce(viewer, drawn);
   stream_wake(stream);
 }
 
@@ -100,6 +103,10 @@ static void view(struct stream *stream, struct terminal *terminal) {
 static bool size_valid(const struct fields *fields) {
   int64_t cols = fields_int(fields, KEY_COLS, 80), rows = fields_int(fields, KEY_ROWS, 24);
   return cols >= 1 && cols <= 10000 && rows >= 1 && rows <= 10000;
+}
+
+static struct size wanted_size(const struct fields *fields, struct size otherwise) {
+  return (struct size){fields_int(fields, KEY_COLS, otherwise.cols), fields_int(fields, KEY_ROWS, otherwise.rows)};
 }
 
 void op_term_open(struct stream *stream, const struct fields *fields) {
@@ -120,10 +127,16 @@ void op_term_open(struct stream *stream, const struct fields *fields) {
     return;
   }
   if (!terminal) terminal = terminal_start(name, fields, &error);
-  if (!terminal)
+  if (!terminal) {
     stream_fail(stream, &error);
+    return;
+  }
+  /* Before anything is shown, so that the program draws for the viewer's size from now on. */
+  struct size drawn = terminal->size;
+  if (terminal_resize(terminal, wanted_size(fields, drawn)) < 0)
+    stream_fail_call(stream, errno, "ioctl TIOCSWINSZ of terminal '%s'", terminal->name);
   else
-    view(stream, terminal);
+    view(stream, terminal, drawn);
 }
 
 static struct terminal *named_terminal(struct stream *stream, const struct fields *fields) {
@@ -140,9 +153,7 @@ void op_term_resize(struct stream *stream, const struct fields *fields) {
     stream_refuse(stream, EINVAL, "a terminal has a size of 1 to 10000");
     return;
   }
-  terminal->cols = fields_int(fields, KEY_COLS, terminal->cols);
-  terminal->rows = fields_int(fields, KEY_ROWS, terminal->rows);
-  if (!terminal->ended && pty_resize(terminal->master.fd, terminal->cols, terminal->rows) < 0)
+  if (terminal_resize(terminal, wanted_size(fields, terminal->size)) < 0)
     stream_fail_call(stream, errno, "ioctl TIOCSWINSZ of terminal '%s'", terminal->name);
   else
     stream_done(stream);
@@ -156,8 +167,8 @@ void op_term_list(struct stream *stream, const struct fields *fields) {
     size_t record = record_begin(&records);
     put_string(&records, KEY_NAME, terminal->name);
     put_int(&records, KEY_PID, terminal->pid);
-    put_int(&records, KEY_COLS, terminal->cols);
-    put_int(&records, KEY_ROWS, terminal->rows);
+    put_int(&records, KEY_COLS, terminal->size.cols);
+    put_int(&records, KEY_ROWS, terminal->size.rows);
     put_int(&records, KEY_RUNNING, !terminal->ended);
     record_end(&records, record);
   }

@@ -18,7 +18,7 @@ struct areas {
   size_t count;
 };
 
-/* btf.c: where the kernel's own description of its types has what the program needs. */
+/* layout.c: where the kernel's own description of its types has what the program needs. */
 struct layout {
   uint32_t function;          /* what the program attaches to */
   uint32_t start, end, flags; /* offsets in the kernel's `struct vm_area_struct` */

@@ -74,19 +74,32 @@ static int open_list(int lister, pid_t thread) {
   return bpf(BPF_ITER_CREATE, &iterate);
 }
 
+/* The bytes of areas that ascend, of LENGTH bytes after KNOWN ones that do. */
+static size_t ascending_bytes(const struct areas *areas, size_t known, size_t length) {
+  const size_t bytes = sizeof *areas->all;
+  for (size_t next = known / bytes > 0 ? known / bytes : 1; (next + 1) * bytes <= length; next++)
+    if (areas->all[next].start < areas->all[next - 1].end) return next * bytes;
+  return length;
+}
+
+/* The kernel (6.18) may tell the last areas again and again if it takes several reads: then there is no end. */
 bool list_areas(int lister, pid_t thread, struct areas *areas) {
   *areas = (struct areas){0};
   autoclose int list = open_list(lister, thread);
   size_t length = 0, room = 0;
-  for (ssize_t got = 1; list >= 0 && got > 0; length += (size_t)got) {
+  while (list >= 0) {
     if (room - length < 4096) {
       room = 2 * room + 8192;
       void *grown = realloc(areas->all, room);
       if (!grown) break;
       areas->all = grown;
     }
-    got = read(list, (char *)areas->all + length, room - length);
-    if (got < 0) break;
+    ssize_t got = read(list, (char *)areas->all + length, room - length);
+    if (got <= 0) break;
+    size_t ascending = ascending_bytes(areas, length, length + (size_t)got);
+    bool repeats = ascending < length + (size_t)got;
+    length = ascending;
+    if (repeats) break;
   }
   areas->count = length / sizeof *areas->all;
   return areas->count > 0;

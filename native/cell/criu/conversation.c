@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "criu.h"
+#include "network.h"
 #include "report.h"
 #include "walls.h"
 #include "worker.h"
@@ -29,23 +30,34 @@ static void say_restored(const struct job *job) {
   fflush(stdout);
 }
 
+static dev_t device_of_root(void) {
+  struct stat root;
+  if (stat(JAIL_STAGE "/root", &root)) die("stat '%s'", JAIL_STAGE "/root");
+  return root.st_dev;
+}
+
 static void reach_step(struct job *job, const char *step, pid_t pid) {
   if (!strcmp(step, "setup-namespaces")) {
     job->first = pid;
     join_cgroups(&job->spec, pid); /* before it has children, which would stay behind */
     set_up_network(&job->spec, pid);
+    if (job->spec.connections) job->is_locked = lock_network();
   }
   if (!strcmp(step, "post-setup-namespaces")) set_hostname(job->spec.hostname, job->first);
+  /* All sockets exist. The processes themselves take them out of TCP_REPAIR, later. */
+  if (!strcmp(step, "network-unlock") && job->is_locked) unlock_network();
   if (!strcmp(step, "pre-resume")) {
     /* Before anything runs: afterwards the sandbox could have put another socket there. */
     if (statx(AT_FDCWD, AGENT_SOCKET, AT_SYMLINK_NOFOLLOW, STATX_INO | STATX_BTIME, &job->socket))
       die("statx '%s'", AGENT_SOCKET);
     mask_made_cell(job->first);
-    if (job->spec.hold || job->waits.count) set_frozen(job->spec.cgroups[0], true);
+    if (job->attributes.count) put_attributes_back(&job->attributes, job->spec.cgroups[0], job->spec.images);
+    if (job->spots.count) move_pairs(&job->spots, job->spec.cgroups[0], device_of_root());
+    if (job->spec.hold || needs_stop(job)) set_frozen(job->spec.cgroups[0], true);
   }
   /* The processes run and CRIU has detached from all of them. It takes longer to end itself. */
   if (!strcmp(step, "post-resume")) {
-    if (job->waits.count) continue_copy(&job->waits, job->spec.cgroups[0], job->spec.hold);
+    if (needs_stop(job)) continue_copy(&job->waits, &job->attributes, job->spec.cgroups[0], job->spec.hold);
     say_restored(job);
   }
 }

@@ -75,7 +75,7 @@ static void end_orphans(const struct job *job) {
     FILE *children = fopen(path, "re");
     for (int pid; children && fscanf(children, "%d", &pid) == 1;) kill(pid, SIGKILL);
     if (children) fclose(children);
-    if (job->spec.hold || job->waits.count) let_killed_end(job->spec.cgroups[0]);
+    if (job->spec.hold || needs_stop(job)) let_killed_end(job->spec.cgroups[0]);
   } while (waitpid(-1, NULL, 0) > 0);
 }
 
@@ -84,6 +84,8 @@ int restore(const struct criu *criu, struct job *job, const struct jail *jail, s
   require_cell(&job->spec);
   if (job->spec.cgroup_count) limit_devices(job->spec.cgroups[0]);
   if (job->spec.waits && job->spec.cgroup_count) read_waits(&job->waits, job->spec.waits);
+  if (job->spec.attributes && job->spec.cgroup_count) read_attributes(&job->attributes, job->spec.attributes);
+  if (job->spec.pairs && job->spec.cgroup_count) read_spots(&job->spots, job->spec.pairs);
   struct block names = take_block(rest);
   show(jail, job->spec.images, MOUNT_ATTR_NOEXEC | MOUNT_ATTR_RDONLY);
   replace_images(jail, job->spec.images, rest);

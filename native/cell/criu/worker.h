@@ -4,7 +4,9 @@
 #include <linux/stat.h>
 #include <sys/stat.h>
 
+#include "attributes.h"
 #include "jail.h"
+#include "pairs.h"
 #include "rpc.h"
 #include "spec.h"
 #include "waits.h"
@@ -25,10 +27,16 @@ struct job {
   bool is_dump;
   bool stalled; /* CRIU was ended, because it did nothing for too long */
   struct progress progress;
+  bool is_locked;      /* the network, until all TCP connections are restored */
   pid_t first;         /* of the restored processes; CRIU names it only at the first step */
   struct statx socket; /* that the restored agent listens on */
   struct waits waits;  /* of the restored processes */
+  struct attributes attributes;
+  struct spots spots;
 };
+
+/* Whether the restored threads must be stopped once more, to put something right in them. */
+static inline bool needs_stop(const struct job *job) { return job->waits.count || job->attributes.needs_stop; }
 
 /* criu-process.c */
 struct criu {

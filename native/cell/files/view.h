@@ -92,6 +92,7 @@ void copy_content(const char *path, int from, int to, off_t size);
 size_t count_words(char **words);
 void allow_many_files(void);
 void allow_deep_trees(void); /* down to DEEPEST */
+void verb_punch(char **words);
 void verb_scan(char **words);
 void verb_lookup(char **words);
 void verb_list(char **words);

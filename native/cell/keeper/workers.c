@@ -106,6 +106,7 @@ void prepare_workers(struct request *request) {
     argument_length = request->arguments_length;
     worker_arguments = split_words(argument_bytes, argument_length);
   }
+  if (!last_work) keep_numbers_taken();
   may_load = true;
   load_workers(request->id < MOST_READY ? request->id : MOST_READY); /* how many are wanted at once */
   last_work = now_ms();

@@ -15,5 +15,9 @@ void stand_alone(const struct spec *spec, pid_t pid);
 void verb_connect(char **words);
 void verb_disconnect(char **words);
 
+/* lock.c: of the network that this process is in. False if the kernel has no means. */
+bool lock_network(void);
+void unlock_network(void);
+
 /* connections.c */
 void forget_connections(const char *address);

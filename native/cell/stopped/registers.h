@@ -9,14 +9,14 @@
 #if defined(__x86_64__)
 #include <sys/user.h>
 typedef struct user_regs_struct registers;
-#define STACK(regs) ((regs)->rsp)
-#define RESULT(regs) ((long)(regs)->rax)
+#define STACK(of) ((of)->rsp)
+#define RESULT(of) ((long)(of)->rax)
 #define RED_ZONE 128 /* bytes below the stack pointer that belong to the code that runs */
 #elif defined(__aarch64__)
 #include <asm/ptrace.h>
 typedef struct user_pt_regs registers;
-#define STACK(regs) ((regs)->sp)
-#define RESULT(regs) ((long)(regs)->regs[0])
+#define STACK(of) ((of)->sp)
+#define RESULT(of) ((long)(of)->regs[0])
 #define RED_ZONE 0
 #endif
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attributes.h"
 #include "report.h"
 #include "stub.h"
 #include "waits.h"
@@ -49,11 +50,12 @@ static void put_copy_right(struct group *group, const struct thread *thread, str
 
 #endif
 
-void continue_copy(const struct waits *waits, const char *cgroup, bool holds) {
+void continue_copy(const struct waits *waits, const struct attributes *attributes, const char *cgroup, bool holds) {
   struct group group;
   struct status inside;
   size_t found = 0;
   stop_group(&group, cgroup);
+  put_back_inside(attributes, &group);
   for (size_t i = 0; i < group.thread_count && found < waits->count; i++) {
     if (!read_status(group.threads[i].id, group.threads[i].id, &inside)) continue;
     const struct wait *wait = find_wait(waits, inside.thread);

@@ -12,7 +12,9 @@
  *      nothing was dumped, for a copy of the memory while the cell runs (see live.c).
  *   4. It prints a line for each thread that a copy of the cell may have to look after: PROCESS THREAD CALL LEFT
  *      INSTRUCTION STACK HOW. Numbers are as inside, what is left is in nanoseconds or -1, and the last word says how
- * the call continues: "again", "restart" if CRIU restarts it, or "code" if the thread is in code of ours.
+ * the call continues: "again", "restart" if CRIU restarts it, or "code" if the thread is in code of ours. Lines that
+ *      begin with a word are other attributes that CRIU does not keep (see attributes.h). They are read beside the
+ * dump.
  *
  * The end of input means that the caller is gone: nothing is changed. */
 #define _GNU_SOURCE
@@ -27,6 +29,7 @@
 #include <unistd.h>
 
 #include "areas.h"
+#include "attributes.h"
 #include "holder.h"
 #include "remap.h"
 #include "report.h"
@@ -138,9 +141,18 @@ static void let_continue(const char *cgroup, const struct waits *waits, const st
   free_parks(&parks, cgroup);
 }
 
+/* CRIU works meanwhile, and needs the CPUs more. */
+static struct notes *note_beside_dump(const struct defaults *defaults, const char *cgroup) {
+  setpriority(PRIO_PROCESS, 0, 0);
+  struct notes *notes = note_attributes(defaults, cgroup);
+  setpriority(PRIO_PROCESS, 0, MOST_URGENT);
+  return notes;
+}
+
 void verb_waits(char **words) {
   const char *cgroup = words[0], *images = words[1], *directory = images ? words[2] : NULL;
   struct waits before = {0}, waits = {0};
+  struct defaults defaults = take_defaults(); /* before this process gets others */
   struct order order;
   struct freezer freezer = open_freezer(cgroup);
   setpriority(PRIO_PROCESS, 0, MOST_URGENT); /* all others stand still until this is done */
@@ -154,10 +166,14 @@ void verb_waits(char **words) {
   puts("noted");
   if (fflush(stdout)) die("write stdout");
   await_freeze(&freezer);
+  bool frozen = is_frozen(&freezer); /* later, CRIU thaws it */
   look_after(&waits, &before, cgroup);
   if (dump >= 0) flock(dump, LOCK_UN);
-  if (directory && is_frozen(&freezer)) write_listings(&lister, cgroup, directory);
+  if (directory && frozen) write_listings(&lister, cgroup, directory);
+  struct notes *notes = images && frozen ? note_beside_dump(&defaults, cgroup) : NULL;
   if (!read_order(&order)) return;
+  if (notes) finish_attributes(notes);
   if (!says(&order, "end")) let_continue(cgroup, &waits, &before, &order);
   print_waits(&waits);
+  if (notes) print_attributes(notes);
 }

@@ -125,7 +125,9 @@ bool continue_rest(struct process *process, pid_t thread, const registers *regs,
 
 /* Reads the lines that `cell waits` printed about the cell that this one is a copy of. */
 void read_waits(struct waits *waits, const char *path);
-/* Puts the waits of a copy right, which is frozen and has not run yet, and thaws it unless it is to stay frozen. */
-void continue_copy(const struct waits *waits, const char *cgroup, bool holds);
+/* Puts the waits and other attributes of a copy right, which is frozen and has not run yet, and thaws it unless it is
+ * to stay frozen. */
+struct attributes;
+void continue_copy(const struct waits *waits, const struct attributes *attributes, const char *cgroup, bool holds);
 
 void verb_waits(char **words);

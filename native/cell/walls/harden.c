@@ -31,6 +31,8 @@ void drop_capabilities(void) {
   if (syscall(SYS_capset, &header, data)) die("capset 0x%llx", (unsigned long long)kept);
 }
 
+#define FILES_OF_CRIU 512
+
 struct bound {
   int resource;
   rlim_t soft, hard;
@@ -52,11 +54,17 @@ static const struct bound of_processes[] = {
 
 static rlim_t least(rlim_t one, rlim_t other) { return one < other ? one : other; }
 
+/* During a restore, CRIU has files of its own open in each process, above all others. A program may use the highest
+ * number that it can get: valgrind does. Not every root can raise the limit for CRIU. */
+static rlim_t room_for_criu(const struct bound *bound, rlim_t most) {
+  return bound->resource == RLIMIT_NOFILE && most > 2 * FILES_OF_CRIU ? FILES_OF_CRIU : 0;
+}
+
 /* Lower limits of the host stay as they are. */
 static void set_bound(const struct bound *bound, rlim_t hard) {
   struct rlimit limit;
   if (getrlimit(bound->resource, &limit)) die("getrlimit %s", bound->name);
-  limit.rlim_max = least(limit.rlim_max, hard);
+  limit.rlim_max = least(limit.rlim_max - room_for_criu(bound, limit.rlim_max), hard);
   limit.rlim_cur = least(limit.rlim_max, bound->soft);
   if (setrlimit(bound->resource, &limit)) die("setrlimit %s", bound->name);
 }

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
-import { type BigIntStats, constants } from 'node:fs'
-import { type FileHandle, lstat, open, readdir, readlink } from 'node:fs/promises'
+import { type BigIntStats, constants, lstatSync } from 'node:fs'
+import { type FileHandle, open, readdir, readlink } from 'node:fs/promises'
 import { posix, resolve } from 'node:path'
 import { NotFoundError } from '../../model/errors.ts'
 import { hostRefusal } from '../failures.ts'
 import type { AgentConnection } from '../wire/connection.ts'
 import type { AgentStream } from '../wire/stream.ts'
 import { bytesToText } from './byte-text.ts'
-import { writeContent } from './file-content.ts'
+import { type WriteOptions, writeContent } from './file-content.ts'
 import {
   checkPath,
   type FileOwner,
@@ -20,13 +20,8 @@ import {
 } from './files.ts'
 import { linkRefusal, openDirectory, openHostPlace, within } from './host-path.ts'
 import { Outstanding } from './outstanding.ts'
-import {
-  FILES_IN_FLIGHT,
-  HOLE_BYTES,
-  TransferLog,
-  type TransferOptions,
-  type TransferSummary,
-} from './transfer.ts'
+import { readSmallFile } from './small-file.ts'
+import { HOLE_BYTES, TransferLog, type TransferOptions, type TransferSummary } from './transfer.ts'
 import { WorkPool } from './work-pool.ts'
 
 export interface UploadOptions extends TransferOptions {
@@ -41,6 +36,8 @@ interface Attributes extends FileOwner {
 
 const ROOT: FileOwner = { uid: 0, gid: 0 }
 const READ_BYTES = 4 * HOLE_BYTES
+/** Files that are sent before the agent has answered; small ones are written faster than an answer comes. */
+const SENT_AHEAD = 64
 const ZEROS = Buffer.alloc(HOLE_BYTES)
 
 /** An entry of the host: its name in an open directory, and its path for messages. */
@@ -71,8 +68,9 @@ export async function uploadTree(
   return await upload.single(from, posix.normalize(insidePath), info)
 }
 
-function look({ parent, name }: Entry): Promise<BigIntStats> {
-  return lstat(within(parent, name), { bigint: true })
+/** Measured in a tree of 5,600 files: through the thread pool it takes twenty times as long. */
+async function look({ parent, name }: Entry): Promise<BigIntStats> {
+  return lstatSync(within(parent, name), { bigint: true })
 }
 
 class Upload {
@@ -86,7 +84,7 @@ class Upload {
   constructor(connection: AgentConnection, options: UploadOptions) {
     this.#connection = connection
     this.#owner = options.owner ?? ROOT
-    this.#pool = new WorkPool(FILES_IN_FLIGHT, options.signal)
+    this.#pool = new WorkPool(SENT_AHEAD, options.signal)
     this.#log = new TransferLog(options)
   }
 
@@ -173,7 +171,25 @@ class Upload {
     this.#log.count('symlinks')
   }
 
-  async #file({ parent, name, path }: Entry, to: string, seen: BigIntStats): Promise<void> {
+  async #file(from: Entry, to: string, seen: BigIntStats): Promise<void> {
+    const options = { ...this.#attributes(seen), makeParents: true, ...this.#call }
+    const small = await asHost('read', from.path, async () =>
+      readSmallFile(within(from.parent, from.name), seen),
+    )
+    if (small === null) return await this.#largeFile(from, to, options)
+    await writeContent(this.#connection, to, options, async (stream) => {
+      if (small.length > 0) await stream.sendAt(0, small)
+      return small.length
+    })
+    this.#log.count('bytes', small.length)
+    this.#log.count('files')
+  }
+
+  async #largeFile(
+    { parent, name, path }: Entry,
+    to: string,
+    options: WriteOptions,
+  ): Promise<void> {
     // Non-blocking, because a pipe may have replaced the file; it is refused below.
     const { O_RDONLY, O_NONBLOCK, O_NOFOLLOW } = constants
     const flags = O_RDONLY | O_NONBLOCK | O_NOFOLLOW
@@ -183,7 +199,6 @@ class Upload {
       this.#log.skip(path)
       return
     }
-    const options = { ...this.#attributes(seen), makeParents: true, ...this.#call }
     await writeContent(this.#connection, to, options, (stream) =>
       asHost('read', path, () => this.#content(file, info, stream)),
     )

@@ -1,7 +1,7 @@
 import { InvalidInputError } from '../../model/errors.ts'
 import { quote } from '../../model/text/quote.ts'
 import type { CallOptions } from '../wire/connection.ts'
-import type { TerminalSize } from './terminals.ts'
+import type { TerminalSize } from './size.ts'
 
 // Checks what callers pass to the handles of commands and terminals.
 

@@ -1,7 +1,8 @@
 import type headless from '@xterm/headless'
 import { ResourceError } from '../../model/errors.ts'
-import type { AgentConnection, CallOptions } from '../wire/connection.ts'
-import { attachTerminal, type TerminalSize } from './terminals.ts'
+import { redraw, type Viewer } from './redraw/redraw.ts'
+import { Unasked } from './redraw/unasked.ts'
+import type { TerminalSize } from './size.ts'
 
 /** What a person would see on a terminal. */
 export interface ScreenText extends TerminalSize {
@@ -23,17 +24,19 @@ const MAX_DRAW_MS = 5000
 /** An emulated display that follows a terminal's output. */
 export class Screen implements Disposable {
   readonly #terminal: headless.Terminal
+  readonly #unasked = new Unasked()
 
   private constructor(terminal: headless.Terminal) {
     this.#terminal = terminal
+    this.#unasked.follow(terminal)
   }
 
   /** Loads the emulator on first use, because most commands never show a screen. */
-  static async open(size: TerminalSize): Promise<Screen> {
+  static async open(size: TerminalSize, historyLines = 0): Promise<Screen> {
     const { default: emulator } = await import('@xterm/headless')
     const terminal = new emulator.Terminal({
       ...clamped(size),
-      scrollback: 0,
+      scrollback: historyLines,
       allowProposedApi: true,
     })
     return new Screen(terminal)
@@ -66,6 +69,11 @@ export class Screen implements Disposable {
     }
   }
 
+  /** What draws this screen on the terminal of a viewer. This screen is of no use afterwards. */
+  async redraw(viewer: Viewer): Promise<Buffer> {
+    return Buffer.from(await redraw(this.#terminal, this.#unasked, viewer))
+  }
+
   [Symbol.dispose](): void {
     this.#terminal.dispose()
   }
@@ -73,28 +81,22 @@ export class Screen implements Disposable {
 
 /** The content of a display of `size` after `replay`. */
 export async function renderScreen(replay: Buffer, size: TerminalSize): Promise<ScreenText> {
-  using screen = await Screen.open(size)
-  const deadline = performance.now() + MAX_DRAW_MS
-  for (let at = 0; at < replay.length; at += SLICE_BYTES) {
-    if (performance.now() > deadline) throw tooMuchToDraw()
-    await screen.write(replay.subarray(at, at + SLICE_BYTES))
-  }
+  using screen = await drawn(replay, size)
   return screen.text()
 }
 
-/** What the terminal `name` shows now. */
-export async function readScreen(
-  connection: AgentConnection,
-  name: string,
-  options: CallOptions = {},
-): Promise<ScreenText> {
-  const viewer = await attachTerminal(connection, name, options)
-  try {
-    const size = await viewer.opened()
-    return await renderScreen(await viewer.readReplay(), size)
-  } finally {
-    viewer.detach()
+/** A display of `size` after `replay`. */
+export async function drawn(replay: Buffer, size: TerminalSize, historyLines = 0): Promise<Screen> {
+  const screen = await Screen.open(size, historyLines)
+  const deadline = performance.now() + MAX_DRAW_MS
+  for (let at = 0; at < replay.length; at += SLICE_BYTES) {
+    if (performance.now() > deadline) {
+      screen[Symbol.dispose]()
+      throw tooMuchToDraw()
+    }
+    await screen.write(replay.subarray(at, at + SLICE_BYTES))
   }
+  return screen
 }
 
 function clamped({ cols, rows }: TerminalSize): TerminalSize {

@@ -12,12 +12,9 @@ import { begunPromptly } from '../wire/patience.ts'
 import type { AgentStream } from '../wire/stream.ts'
 import { MAX_REPLAY_BYTES, Op } from '../wire/wire.ts'
 import { givenOptions, givenSize } from './given.ts'
-import { ReplayFilter } from './replay-filter.ts'
-
-export interface TerminalSize {
-  readonly cols: number
-  readonly rows: number
-}
+import type { Viewer } from './redraw/redraw.ts'
+import { type Replay, redrawn } from './replay.ts'
+import type { TerminalSize } from './size.ts'
 
 export interface TerminalOptions extends CallOptions, Partial<TerminalSize> {
   /** Default: the login shell. */
@@ -33,8 +30,8 @@ export interface TerminalInfo extends TerminalSize {
   readonly running: boolean
 }
 
-/** ESC c, a full reset: clears any emulator before a new replay repeats its content. */
-const RESET = Buffer.from('\x1bc')
+type Announced = Omit<Replay, 'bytes'> & { readonly replayBytes: number }
+
 const START_IF_MISSING = 1
 /** How long to wait for the next piece of a replay. */
 const REPLAY_MS = 30_000
@@ -51,9 +48,8 @@ export class TerminalHandle {
   readonly #opened = Promise.withResolvers<Fields>()
   /** Where in the output the replay ends. */
   #replayEnd = 0
-  /** The filter of the replay that is being read; null once its last sequence is complete. */
-  #filter: ReplayFilter | null = null
-  #resetIsDue = false
+  /** The replay that must be shown before live output. */
+  #due: Announced | null = null
 
   constructor(connection: AgentConnection, name: string, fields: Fields, options: CallOptions) {
     this.name = name
@@ -87,38 +83,39 @@ export class TerminalHandle {
   }
 
   /**
-   * What to show: recent output first, then live output. A viewer that is too slow jumps to the present:
-   * it gets a terminal reset and recent output again. Recent output includes only what draws, so that no
-   * query, clipboard write or bell is repeated.
+   * What to show: the screen first, then live output. A viewer that is too slow jumps to the present:
+   * its screen is drawn again. Drawing a screen repeats no query, clipboard write or bell of old output.
    */
-  async *data(): AsyncGenerator<Buffer, void, undefined> {
-    for (;;) {
-      const chunk = await this.#output.read()
-      if (this.#resetIsDue) {
-        this.#resetIsDue = false
-        yield RESET
+  async *data(viewer: Viewer = 'newcomer'): AsyncGenerator<Buffer, void, undefined> {
+    await this.#opened.promise
+    let next = viewer
+    let chunk: Buffer | null = Buffer.alloc(0)
+    while (chunk !== null) {
+      if (this.#due !== null) {
+        yield* this.#screen(this.#due, next, chunk)
+        next = 'returning'
+      } else if (chunk.length > 0) {
+        yield chunk
       }
-      if (chunk === null) return
-      const shown = this.#withoutEffects(chunk)
-      if (shown.length > 0) yield shown
+      chunk = this.#due === null ? await this.#output.read() : Buffer.alloc(0)
     }
   }
 
-  /** Old output reduced to what draws; live output unchanged. */
-  #withoutEffects(chunk: Buffer): Buffer {
-    if (this.#filter === null) return chunk
-    const startsAt = this.#output.takenBytes - chunk.length
-    const old = Math.max(0, Math.min(chunk.length, this.#replayEnd - startsAt))
-    const parts = [this.#filter.push(chunk.subarray(0, old))]
-    let at = old
-    // A sequence that began in the replay belongs to the replay to its end.
-    while (at < chunk.length && !this.#filter.isBetweenSequences) {
-      parts.push(this.#filter.push(chunk.subarray(at, at + 1)))
-      at += 1
-    }
-    const isOver = startsAt + at >= this.#replayEnd && this.#filter.isBetweenSequences
-    if (isOver) this.#filter = null
-    return Buffer.concat([...parts, chunk.subarray(at)])
+  /** Draws what the replay led to. `first` is what was already read of it. */
+  async *#screen(
+    due: Announced,
+    viewer: Viewer,
+    first: Buffer,
+  ): AsyncGenerator<Buffer, void, undefined> {
+    this.#due = null
+    const bytes = Buffer.concat([first, await this.readReplay()])
+    // Another replay was announced meanwhile, and draws everything.
+    if (this.#due !== null) return
+    const replay = { ...due, bytes: bytes.subarray(0, due.replayBytes) }
+    const { screen, begun } = await redrawn(replay, viewer)
+    if (screen.length > 0) yield screen
+    const live = Buffer.concat([begun, bytes.subarray(due.replayBytes)])
+    if (live.length > 0) yield live
   }
 
   async write(data: Buffer | string): Promise<void> {
@@ -148,27 +145,21 @@ export class TerminalHandle {
   }
 
   #onReplay(event: Fields): void {
-    const replayBytes = need(event, 'replayBytes')
-    if (replayBytes < 0 || replayBytes > MAX_REPLAY_BYTES) {
-      throw protocolError(`a replay of ${replayBytes} bytes`)
-    }
-    if (this.#output.receivedBytes > 0) {
-      this.#output.skip()
-      this.#resetIsDue = true
-    }
-    this.#replayEnd = this.#output.receivedBytes + replayBytes
-    this.#filter = new ReplayFilter()
+    const announced = readAnnounced(event)
+    if (this.#output.receivedBytes > 0) this.#output.skip()
+    this.#replayEnd = this.#output.receivedBytes + announced.replayBytes
+    this.#due = announced
     this.#opened.resolve(event)
   }
 }
 
-/** Attaches to the terminal `name`, starting it if it does not exist. */
+/** Attaches to the terminal `name`, starting it if it does not exist. It gets the size, if one is given. */
 export async function openTerminal(
   connection: AgentConnection,
   name: string,
   options: TerminalOptions = {},
 ): Promise<TerminalHandle> {
-  const { cols = 80, rows = 24, argv, cwd, env, user } = options
+  const { cols, rows, argv, cwd, env, user } = options
   const fields: Fields = {
     op: Op.termOpen,
     name,
@@ -230,6 +221,16 @@ export async function closeTerminal(
 
 function noReplay(name: string): Error {
   return noAnswer({ verb: 'show terminal', subject: name }, REPLAY_MS / 1000)
+}
+
+function readAnnounced(event: Fields): Announced {
+  const replayBytes = need(event, 'replayBytes')
+  if (replayBytes < 0 || replayBytes > MAX_REPLAY_BYTES) {
+    throw protocolError(`a replay of ${replayBytes} bytes`)
+  }
+  const size = { cols: need(event, 'cols'), rows: need(event, 'rows') }
+  const { drawnCols = size.cols, drawnRows = size.rows } = event
+  return { replayBytes, size, drawnFor: { cols: drawnCols, rows: drawnRows } }
 }
 
 function readInfo(record: Fields): TerminalInfo {

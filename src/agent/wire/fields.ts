@@ -53,6 +53,8 @@ const table = {
   cols: [50, 'int'],
   rows: [51, 'int'],
   replayBytes: [52, 'int'],
+  drawnCols: [53, 'int'],
+  drawnRows: [54, 'int'],
   host: [60, 'string'],
   port: [61, 'int'],
   hostname: [70, 'string'],

@@ -37,7 +37,7 @@ export const environmentOperations = {
   ),
   'environment.restore': operation(
     'branch',
-    fields({ ...id, to: e.reference }, e.ending),
+    fields({ ...id, to: e.reference }, e.restoring),
     environmentInfo,
   ),
   'environment.fork': making(
@@ -46,7 +46,7 @@ export const environmentOperations = {
   ),
   'environment.promote': operation(
     'branch',
-    fields({ ...id, from: eitherId }, e.ending),
+    fields({ ...id, from: eitherId }, e.restoring),
     environmentInfo,
   ),
   'environment.rename': operation('branch', fields({ ...id, name: e.name }, {}), environmentInfo),

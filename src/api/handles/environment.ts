@@ -40,12 +40,14 @@ const pauseInput = optionsOf({ ...e.pause, signal })
 const policyInput = optionsOf({ ...e.policy, signal })
 const diffInput = optionsOf({ ...e.diff, signal })
 const endInput = optionsOf({ ...e.ending, signal })
+const restoreInput = optionsOf({ ...e.restoring, signal })
 const callInput = optionsOf({ signal })
 
 export type SnapshotOptions = Given<typeof snapshotInput>
 export type PauseOptions = Given<typeof pauseInput>
 export type PolicyOptions = Given<typeof policyInput>
 export type EndOptions = Given<typeof endInput>
+export type RestoreOptions = Given<typeof restoreInput>
 export type DiffOptions = Given<typeof diffInput>
 
 /** A live computer: files, processes, terminals. */
@@ -213,8 +215,8 @@ export class Environment {
    * Becomes what the snapshot holds, in place. Rejects if its own last snapshot cannot be restored,
    * because what runs here is then the only copy; `force` gives that up.
    */
-  async restore(to: Snapshot | string, options: EndOptions = {}): Promise<void> {
-    const { signal, ...wanted } = checked('restore', endInput, options)
+  async restore(to: Snapshot | string, options: RestoreOptions = {}): Promise<void> {
+    const { signal, ...wanted } = checked('restore', restoreInput, options)
     const input = { id: this.id, to: referenceOf('restore', to), ...wanted }
     this.#learn(await this.#control.call('environment.restore', input, { signal }))
   }
@@ -228,8 +230,8 @@ export class Environment {
   }
 
   /** Becomes what another environment or a snapshot is: the branch to keep. `force` as in `restore`. */
-  async promote(from: Environment | Snapshot, options: EndOptions = {}): Promise<void> {
-    const { signal, ...wanted } = checked('promote', endInput, options)
+  async promote(from: Environment | Snapshot, options: RestoreOptions = {}): Promise<void> {
+    const { signal, ...wanted } = checked('promote', restoreInput, options)
     const input = { id: this.id, from: idOf('promote', from), ...wanted }
     this.#learn(await this.#control.call('environment.promote', input, { signal }))
   }

@@ -1,13 +1,11 @@
 import type { ExitStatus } from '../../agent/commands/signals.ts'
-import type { TerminalHandle, TerminalSize } from '../../agent/terminals/terminals.ts'
+import type { TerminalSize } from '../../agent/terminals/size.ts'
+import type { TerminalHandle } from '../../agent/terminals/terminals.ts'
 import { ConflictError } from '../../model/errors.ts'
 import { checked } from '../inputs/checked.ts'
 import { chunk } from '../inputs/data.ts'
 import { sizeInput } from '../inputs/file-inputs.ts'
 import { Followed } from './follow.ts'
-
-/** ESC c, a full reset: the replay that follows draws the whole screen again. */
-const reset = Buffer.from('\x1bc')
 
 interface Shown {
   readonly viewer: TerminalHandle
@@ -50,22 +48,23 @@ export class TerminalViewer {
   }
 
   /**
-   * What to show: recent output first, then live output. A viewer that was cut off, or is too slow,
-   * gets a terminal reset and recent output again. Recent output only draws: it never queries the
-   * terminal, writes to its clipboard or rings its bell a second time.
+   * What to show: the screen first, then live output. The screen of a viewer that was cut off, or is too
+   * slow, is drawn again. Drawing it never queries the viewer's terminal, writes to its clipboard or
+   * rings its bell: that happens only with live output.
    */
   async *data(): AsyncGenerator<Buffer, void, undefined> {
     for (;;) {
-      const before = this.#shown
       const next = await this.#followed.with((viewer) => this.#outputOf(viewer).next())
-      if (before !== null && before !== this.#shown) yield reset
       if (next.done) return
       yield next.value
     }
   }
 
   #outputOf(viewer: TerminalHandle): AsyncGenerator<Buffer, void, undefined> {
-    if (viewer !== this.#shown?.viewer) this.#shown = { viewer, output: viewer.data() }
+    if (viewer !== this.#shown?.viewer) {
+      const output = viewer.data(this.#shown === null ? 'newcomer' : 'returning')
+      this.#shown = { viewer, output }
+    }
     return this.#shown.output
   }
 

@@ -1,4 +1,5 @@
 import { renderScreen, type ScreenText } from '../../agent/terminals/screen.ts'
+import type { TerminalSize } from '../../agent/terminals/size.ts'
 import {
   attachTerminal,
   closeTerminal,
@@ -6,7 +7,6 @@ import {
   resizeTerminal,
   type TerminalHandle,
   type TerminalOptions,
-  type TerminalSize,
 } from '../../agent/terminals/terminals.ts'
 import type { AgentConnection } from '../../agent/wire/connection.ts'
 import { NotFoundError } from '../../model/errors.ts'
@@ -33,7 +33,7 @@ export class Terminal {
     this.#connect = connect
   }
 
-  /** Opens a viewer, which sees recent output, then live output, and can type. */
+  /** Opens a viewer, which sees the screen, then live output, and can type. */
   async attach(options: TerminalOptions = {}): Promise<TerminalViewer> {
     const wanted = checked('attach', terminalInput, options)
     const open = async (size: TerminalSize | undefined) =>

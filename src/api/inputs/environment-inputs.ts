@@ -48,6 +48,7 @@ const idle = fields({ afterMs: policyMs, action: v.oneOf(...idleActions) }, {})
 /** What changes of an environment's policy; null takes it away. */
 export const policy = {
   ttlMs: orNull(`milliseconds, at least ${leastPolicyMs}`, policyMs),
+  ttlAction: v.oneOf(...idleActions),
   idle: orNull('an idle policy, such as { afterMs: 600000, action: "pause" }', idle),
   wake: v.oneOf(...wakeModes),
 }
@@ -82,6 +83,8 @@ export const create = {
   exportDir: v.absolutePath,
   /** how long it exists; then it is removed, and its snapshots stay */
   ttlMs: policyMs,
+  /** what happens instead when that is over; after a sleep, it has all of that time again */
+  ttlAction: v.oneOf(...idleActions),
   /** what happens to it when nobody has used it for a while */
   idle,
   /** whether using it brings it back while it sleeps; absent: as the configuration says */
@@ -95,7 +98,7 @@ export const create = {
 
 const { from: _from, command: _command, processes: _processes, ...makeable } = create
 // What was attached cannot be paused. `setPolicy` refuses what is not possible with it.
-const { ttlMs: _ttl, idle: _idle, wake: _wake, ...attachOptions } = makeable
+const { ttlMs: _ttl, ttlAction: _action, idle: _idle, wake: _wake, ...attachOptions } = makeable
 
 /** The options of `attach`. Limits and network are those of everything made from its snapshots. */
 export const attach = attachOptions
@@ -111,6 +114,11 @@ export const attachTarget: Input<string> = value(
     return isName && given.length <= longestTarget ? given : undefined
   },
 )
+
+const strict = {
+  /** refuses if a copy would not have everything, instead of listing it in `lost` */
+  strict: v.truth,
+}
 
 /** The options of `snapshot`. */
 export const snapshot = {
@@ -128,6 +136,7 @@ export const snapshot = {
    * meanwhile; absent: if much of it is new
    */
   live: v.truth,
+  ...strict,
 }
 
 export const fork = {
@@ -136,6 +145,7 @@ export const fork = {
   labels,
   /** all or none: if one cannot be made, the others are removed and the call rejects */
   atomic: v.truth,
+  ...strict,
 }
 
 export const forkCount = v.whole(1, 1000)
@@ -167,6 +177,8 @@ export const ending = {
   /** even if its last snapshot cannot be restored, so that what runs is the only copy */
   force: v.truth,
 }
+
+export const restoring = { ...ending, ...strict }
 
 export const removal = {
   /** also removes the snapshots that build on it */

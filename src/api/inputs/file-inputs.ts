@@ -1,6 +1,6 @@
 import type { FileOwner } from '../../agent/files/files.ts'
 import type { TransferOptions } from '../../agent/files/transfer.ts'
-import type { TerminalSize } from '../../agent/terminals/terminals.ts'
+import type { TerminalSize } from '../../agent/terminals/size.ts'
 import { type Input, list, options, value } from './checked.ts'
 import { variables } from './maps.ts'
 import * as v from './values.ts'

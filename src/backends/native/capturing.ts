@@ -35,6 +35,7 @@ export async function takeSnapshot(
     )
   const taken = await explainedIfFull(places, doing, () => explained(doing, take))
   const image = await overCurrentLayers(taken.image, instance.layers, head)
+  native.remembered.begin(snapshot, image)
   const root = await attributesOf(
     image.files === undefined ? places.sealed(snapshot) : upperIn(places.filesIn(snapshot)),
   )
@@ -50,6 +51,7 @@ export async function takeSnapshot(
     thawedAt: taken.thawedAt,
     earlierStopMs: taken.earlierStopMs,
     phases: watch.phases,
+    ...(taken.lost.length > 0 && { lost: taken.lost }),
   }
 }
 

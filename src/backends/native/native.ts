@@ -19,6 +19,7 @@ import { CopiesAhead } from './overlay/subvolumes/ahead.ts'
 import { DiskLimits } from './overlay/subvolumes/disk-limits.ts'
 import { cgroupName, type Places, placesOf } from './places.ts'
 import type { KeptWaits } from './snapshot/continue-original.ts'
+import { Remembered } from './snapshot/remembered.ts'
 
 /** What every part of this backend works with. Disposing of it ends the processes it keeps ready. */
 export interface Native extends Pick<BackendContext, 'exclusively' | 'log'>, Disposable {
@@ -34,6 +35,7 @@ export interface Native extends Pick<BackendContext, 'exclusively' | 'log'>, Dis
   /** on the memory safety of programs */
   readonly verdicts: VerdictCache
   readonly waits: KeptWaits
+  readonly remembered: Remembered
   /** why writes to memory cannot be tracked here; null if they can */
   whyNotTrackable(): Promise<string | null>
   /** how the next snapshot of a life finds what was written */
@@ -69,6 +71,7 @@ export function openNative(context: BackendContext): Native {
     // Verdicts depend on programs, not on homes, so all homes with the same tools share them.
     verdicts: new VerdictCache(join(settings.runtime, 'verdicts')),
     waits: new Map(),
+    remembered: new Remembered(tools, places, context.log),
     whyNotTrackable: askKernel,
     tracking: () => chooseTracking(settings.tracking, askKernel),
     mask: [...settings.mask, places.home],

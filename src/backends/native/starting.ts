@@ -59,7 +59,8 @@ export async function materialize(
   await ensureVolumes(native)
   // A successor is the end of something that is nearly done.
   if (role === 'copy') await requireRoom(native, doing)
-  const { layers, root, captured } = imageOf(snapshot)
+  const image = imageOf(snapshot)
+  const { layers, root, captured } = image
   const home = await homeOf(native, snapshot)
   const images = await imagesFor(home, role)
   return await start(native, {
@@ -69,6 +70,7 @@ export async function materialize(
     files: await filesFrom(native, snapshot),
     replaces: replaces && fromRecord(replaces),
     images: captured.includes('processes') ? images : null,
+    pairs: () => native.remembered.listFor(snapshot.id, image),
     pages: join(home, 'pages'),
     ...(role === 'copy' && { check: () => native.manifests.verify(home) }),
   })
@@ -83,7 +85,8 @@ export async function prepare(
   const home = await homeOf(native, snapshot)
   const images = await imagesFor(home, 'copy')
   const slot = await takeSlot(native.places, spec.id)
-  const { layers, root } = imageOf(snapshot)
+  const image = imageOf(snapshot)
+  const { layers, root } = image
   try {
     const made = await launch(native, {
       ...spec,
@@ -91,6 +94,7 @@ export async function prepare(
       root,
       files: await filesFrom(native, snapshot),
       images,
+      pairs: () => native.remembered.listFor(snapshot.id, image),
       slot,
       pages: join(home, 'pages'),
       replaces: null,

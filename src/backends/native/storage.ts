@@ -6,6 +6,7 @@ import type { Native } from './native.ts'
 import { flush } from './overlay/flush.ts'
 import {
   discardUnrecorded,
+  layerOwners,
   layersOf,
   squash,
   squashAll,
@@ -13,6 +14,7 @@ import {
 } from './overlay/squash/squash.ts'
 import { holdingsOf } from './snapshot/holdings.ts'
 import { ownSnapshotMemory } from './snapshot/own-memory.ts'
+import { reclaimMemory } from './snapshot/reclaim-memory.ts'
 
 /** Sealed layers, CRIU's images, and pages that snapshots share. */
 export function nativeStorage(native: Native): Storage {
@@ -27,6 +29,8 @@ export function nativeStorage(native: Native): Storage {
     squash: (snapshot, signal) => squash(native, snapshot, signal),
     compact: (snapshot) => explainedIfFull(places, 'compacting', () => squashAll(native, snapshot)),
     discardUnrecorded: (recorded) => discardUnrecorded(native, recorded),
+    needs: layerOwners,
+    reclaim: (snapshots) => reclaimMemory(native, snapshots),
     layersOf,
   }
 }

@@ -204,6 +204,13 @@ export const verbs: ReadonlyMap<string, Verb> = new Map<string, Verb>([
     },
   ],
   [
+    'mcp',
+    {
+      summary: 'serve a coding agent on stdin and stdout',
+      load: () => import('../commands/service/mcp.ts'),
+    },
+  ],
+  [
     'context',
     {
       summary: 'choose the daemon that commands use',

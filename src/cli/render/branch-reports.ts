@@ -1,13 +1,19 @@
 // What the verbs that branch say, in the whole command line and in the quick one.
-import type { SnapshotInfo } from '../../index.ts'
+import type { Lost, SnapshotInfo } from '../../index.ts'
 import type { ErrorJson } from '../../model/errors.ts'
 import { labelOf, type Named } from './environment.ts'
-import { forked, restored, taken } from './layout/sentences.ts'
+import { forked, lostOf, restored, taken } from './layout/sentences.ts'
 
 /** A result that looks the same in every style. */
 export interface PlainReport {
   readonly json: unknown
   readonly text: () => string
+}
+
+/** What these reports say of an environment. */
+export interface Made extends Named {
+  /** absent if nothing is missing */
+  readonly lost?: readonly Lost[]
 }
 
 /** How much of a result a person wants. */
@@ -18,19 +24,22 @@ export const restoring = (reference: string) => `restoring ${reference}`
 export const taking = (reference: string) => `taking a snapshot of ${reference}`
 
 export function forkReport(
-  environments: readonly Named[],
+  environments: readonly Made[],
   errors: readonly ErrorJson[],
   detail: Detail,
 ): PlainReport {
   const ids = () => environments.map(({ id }) => id).join('\n')
+  // All of them are made from one snapshot.
+  const sentences = () => [forked(environments), ...lostOf(environments[0] ?? {})].join('\n')
   return {
     json: errors.length === 0 ? environments : { environments, errors },
-    text: detail === 'ids' ? ids : () => forked(environments),
+    text: detail === 'ids' ? ids : sentences,
   }
 }
 
-export function restoreReport(environment: Named, snapshot: Named): PlainReport {
-  return { json: environment, text: () => restored(environment, snapshot) }
+export function restoreReport(environment: Made, snapshot: Named): PlainReport {
+  const text = () => [restored(environment, snapshot), ...lostOf(environment)].join('\n')
+  return { json: environment, text }
 }
 
 export function snapshotReport(snapshot: SnapshotInfo, detail: Detail): PlainReport {

@@ -1,6 +1,7 @@
 import { fhEntry, fileEntry, regFileEntry, unixSkEntry } from './format/criu-messages.ts'
 import type { ImageFile } from './format/image-file.ts'
 import { read } from './format/schema.ts'
+import { placesOf } from './noted/socket-names.ts'
 import { watchedHandles } from './watches.ts'
 
 /** What CRIU does with a name. native/cell/criu/names.c looks each name up before CRIU does. */
@@ -48,8 +49,10 @@ function namesOfSocket(usk: Uint8Array): UsedName[] {
   const { name, nameDir, deleted } = read(unixSkEntry, usk)
   const given = untilNul(name)
   if (given === '') return []
-  const path = given.startsWith('/') ? given : `${untilNul(nameDir ?? '')}/${given}`
-  return [{ use: deleted === true ? 'deleted-socket' : 'socket', path }]
+  const { directory, names } = placesOf(untilNul(nameDir ?? ''))
+  const path = given.startsWith('/') ? given : `${directory}/${given}`
+  const later = names.map((name): UsedName => ({ use: 'socket', path: name }))
+  return [{ use: deleted === true ? 'deleted-socket' : 'socket', path }, ...later]
 }
 
 /** The kernel ends a name at NUL, and so does `cell`. */

@@ -1,8 +1,10 @@
 import type { DumpImages } from './dump-images.ts'
 import {
+  coreEntry,
   mntEntry,
   seccompEntry,
   seccompFilter,
+  threadCoreEntry,
   uidGidExtent,
   usernsEntry,
 } from './format/criu-messages.ts'
@@ -42,7 +44,7 @@ const MS_NODEV = 4
  */
 export function replacedImages(images: DumpImages, walls: Walls): ReplacedImage[] {
   return images.names.flatMap((name) => {
-    const replace = replacementOf(name, walls)
+    const replace = replacementOf(images, name, walls)
     if (replace === null) return []
     const before = images.image(name)
     const after = replace(before)
@@ -52,10 +54,14 @@ export function replacedImages(images: DumpImages, walls: Walls): ReplacedImage[
 
 type Replacement = (image: ImageFile) => ImageFile
 
-function replacementOf(name: string, { ids, filter, rootFlags }: Walls): Replacement | null {
+function replacementOf(
+  images: DumpImages,
+  name: string,
+  { ids, filter, rootFlags }: Walls,
+): Replacement | null {
   if (/^userns-\d+\.img$/.test(name)) return (image) => withIds(image, ids)
   if (/^mountpoints-\d+\.img$/.test(name)) return (image) => withRootFlags(image, rootFlags)
-  if (name === 'seccomp.img') return (image) => withFilter(image, filter)
+  if (name === 'seccomp.img') return (image) => withFilter(image, filterOfFirst(images), filter)
   return null
 }
 
@@ -74,16 +80,30 @@ export function withRootFlags(image: ImageFile, wanted: number): ImageFile {
   })
 }
 
-/** The first filter of every process is the cell's own; programs inside add theirs after it. */
-export function withFilter(image: ImageFile, filter: Buffer): ImageFile {
+const firstProcess = 'core-1.img'
+
+/** Index of the oldest filter of process 1, which is the cell's own; null if it has none. */
+function filterOfFirst(images: DumpImages): number | null {
+  const [entry] = images.has(firstProcess) ? images.image(firstProcess).entries : []
+  const threadCore = entry && read(coreEntry, entry).threadCore
+  return (threadCore && read(threadCoreEntry, threadCore).seccompFilter) ?? null
+}
+
+/**
+ * Replaces the cell's own filter, which every process has from process 1. It is known by its instructions:
+ * programs inside add filters of their own to it, which stay as they are.
+ */
+export function withFilter(image: ImageFile, first: number | null, filter: Buffer): ImageFile {
   return mapEntries(image, (entry) => {
     const { filters } = read(seccompEntry, entry)
-    const current = filters.map((each) => {
-      const { prev, filter: installed } = read(seccompFilter, each)
-      const isOlder = prev === undefined && !filter.equals(installed)
-      return isOlder ? change(seccompFilter, each, { filter }) : each
-    })
-    const isSame = current.every((each, index) => each === filters[index])
-    return isSame ? entry : change(seccompEntry, entry, { filters: current })
+    const own = first === null ? undefined : filters[first]
+    const older = own && read(seccompFilter, own).filter
+    if (older === undefined || filter.equals(older)) return entry
+    const current = filters.map((each) =>
+      Buffer.compare(read(seccompFilter, each).filter, older) === 0
+        ? change(seccompFilter, each, { filter })
+        : each,
+    )
+    return change(seccompEntry, entry, { filters: current })
   })
 }

@@ -10,7 +10,7 @@ import { remove } from '../operations/remove.ts'
 import { rename } from '../operations/rename.ts'
 import { restore, revive } from '../operations/restore.ts'
 import { release, snapshot } from '../operations/snapshot/snapshot.ts'
-import { setPolicy } from '../policies/set-policy.ts'
+import { renewed, setPolicy } from '../policies/set-policy.ts'
 import { wake } from '../policies/wake.ts'
 import { currentRecord, liveRecord, markDead } from '../recovery/liveness.ts'
 import { forked } from './forked.ts'
@@ -56,23 +56,23 @@ export const environmentHandlers: Handlers<keyof typeof environmentOperations> =
     const { status, head } = await currentRecord(engine, id)
     const canRevive = status === 'released' || (status === 'dead' && head !== null)
     const record = await (canRevive ? revive(engine, id) : resume(engine, id))
-    return environmentInfo(engine, record)
+    return environmentInfo(engine, renewed(engine, record))
   },
   'environment.wake': async (engine, { id }) => environmentInfo(engine, await wake(engine, id)),
   'environment.policy': async (engine, input) =>
     environmentInfo(engine, await setPolicy(engine, input)),
   'environment.snapshot': async (engine, { id, ...input }, { signal }) =>
     snapshotInfo(await snapshot(engine, id, { ...input, signal })),
-  'environment.restore': async (engine, { id, to, force }) =>
-    environmentInfo(engine, await restore(engine, id, to, { force })),
+  'environment.restore': async (engine, { id, to, ...input }) =>
+    environmentInfo(engine, await restore(engine, id, to, input)),
   'environment.fork': async (engine, { id, ...input }) => {
     const { backend } = await liveRecord(engine, id)
     requireCapability(engine.backend(backend), 'fork')
-    const base = await snapshot(engine, id, {})
+    const base = await snapshot(engine, id, { strict: input.strict ?? false })
     return forked(engine, await fork(engine, base, input))
   },
-  'environment.promote': async (engine, { id, from, force }) =>
-    environmentInfo(engine, await promote(engine, from, id, { force })),
+  'environment.promote': async (engine, { id, from, ...input }) =>
+    environmentInfo(engine, await promote(engine, from, id, input)),
   'environment.rename': async (engine, { id, name }) =>
     environmentInfo(engine, await rename(engine, id, name)),
   'environment.remove': async (engine, { id, force }) => {

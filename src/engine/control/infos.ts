@@ -13,6 +13,7 @@ export function environmentInfo(engine: Engine, record: EnvironmentRecord): Envi
   return {
     ...visible,
     kind: 'environment',
+    lost: record.lost ?? [],
     life: instance && lifeOf(instance),
     capabilities: [...capabilitiesOfLife(engine.backend(record.backend), instance)],
     policy: policyInfo(engine, record),
@@ -21,9 +22,11 @@ export function environmentInfo(engine: Engine, record: EnvironmentRecord): Envi
 }
 
 function policyInfo({ settings, store }: Engine, record: EnvironmentRecord): PolicyInfo {
-  const { ttlMs = null, idle = null, wake = settings.wake } = record.policy ?? {}
+  const { policy = { wake: settings.wake } } = record
+  const { ttlMs = null, ttlAction = 'remove', idle = null, wake } = policy
   const due = idle && idleDue(record, store.activity.lastAt(record.id))
-  return { ttlMs, idle, wake, expiresAt: expiresAt(record), idleAt: due?.at ?? null }
+  const times = { expiresAt: expiresAt(record), idleAt: due?.at ?? null }
+  return { ttlMs, ttlAction, idle, wake, ...times }
 }
 
 /** Every command asks for it, so it is computed once for each record that was read. */
@@ -45,5 +48,5 @@ export function snapshotInfo(record: SnapshotRecord): SnapshotInfo {
     principal: _principal,
     ...visible
   } = record
-  return { ...visible, kind: 'snapshot' }
+  return { ...visible, kind: 'snapshot', lost: record.lost ?? [] }
 }

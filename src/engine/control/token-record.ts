@@ -17,13 +17,24 @@ export function tokenRecord({ store }: Engine, token: string): TokenRecord {
       remedy: 'check that it is complete; `forkpoint token ls` lists those there are',
     })
   }
-  if (record.expiresAt !== null && record.expiresAt <= Date.now()) {
-    throw new PermissionError('the token has expired', {
-      remedy: 'make a new one with `forkpoint token create`',
-      detail: { token: record.id, expiredAt: record.expiresAt },
-    })
-  }
-  return record
+  return valid(record)
+}
+
+/** The same by its id, for what was derived from it. */
+export function tokenById({ store }: Engine, id: string): TokenRecord {
+  const record = store.tokens.get(id)
+  if (record !== undefined) return valid(record)
+  throw new PermissionError('the token was removed', {
+    remedy: 'make a new one with `forkpoint token create`',
+  })
+}
+
+function valid(record: TokenRecord): TokenRecord {
+  if (record.expiresAt === null || record.expiresAt > Date.now()) return record
+  throw new PermissionError('the token has expired', {
+    remedy: 'make a new one with `forkpoint token create`',
+    detail: { token: record.id, expiredAt: record.expiresAt },
+  })
 }
 
 function isEqual(a: string, b: string): boolean {

@@ -16,7 +16,7 @@ export function planRemoval(
   const below = wanted.flatMap((id) => lineage.descendantsOf(id))
   const going = new Set(wanted)
   if (options.cascade === true) for (const { id } of below) going.add(id)
-  const users = usersOf(history, going, below)
+  const users = usersOf(history, going)
   if (users.length > 0) throw stillNeeded(history, wanted, users, options)
   return lineage
     .leavesFirst()
@@ -30,22 +30,18 @@ interface User {
   readonly name: string | null
 }
 
-/** Everything that needs one of these snapshots and is not being removed itself. */
-function usersOf(
-  { environments, snapshots, inUse }: History,
-  going: ReadonlySet<SnapshotId>,
-  below: readonly PlannedSnapshot[],
-): User[] {
-  const needed = new Set([...going, ...below.map(({ id }) => id)])
-  const staying = new Set(below.map(({ id }) => id).filter((id) => !going.has(id)))
+/** Everything that needs the content of one of these snapshots and is not being removed itself. */
+function usersOf(history: History, going: ReadonlySet<SnapshotId>): User[] {
+  const { environments, snapshots, inUse } = history
+  const isGoing = (id: SnapshotId) => going.has(id)
   const isBusy = ({ id, status }: PlannedSnapshot) =>
     going.has(id) && (inUse.has(id) || status === 'writing')
   return [
     ...environments
-      .filter(({ head }) => head !== null && needed.has(head))
+      .filter(({ head, needs }) => needs.some(isGoing) || (head !== null && going.has(head)))
       .map(({ id, name }): User => ({ kind: 'environment', id, name })),
     ...snapshots
-      .filter(({ id }) => staying.has(id))
+      .filter(({ id }) => !going.has(id) && history.needsOf(id).some(isGoing))
       .map(({ id, name }): User => ({ kind: 'snapshot', id, name })),
     ...snapshots.filter(isBusy).map(({ id, name }): User => ({ kind: 'operation', id, name })),
   ]

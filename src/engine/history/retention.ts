@@ -3,7 +3,7 @@ import type { KeepReason, PrunePlan } from '../../api/contract/data/snapshot.ts'
 import type { EnvironmentRecord } from '../../model/environment.ts'
 import type { SnapshotId } from '../../model/ids.ts'
 import type { SnapshotRecord } from '../../model/snapshot.ts'
-import { type Lineage, lineageOf } from './lineage.ts'
+import { lineageOf } from './lineage.ts'
 
 /** The rules of `prune`. It removes what no rule keeps and nothing needs. */
 export type RetentionRules = Omit<Input<'snapshot.prune'>, 'dryRun'>
@@ -13,18 +13,25 @@ export type PlannedSnapshot = Pick<
   'id' | 'name' | 'parent' | 'environmentId' | 'status' | 'createdAt'
 >
 
+export interface PlannedEnvironment extends Pick<EnvironmentRecord, 'id' | 'name' | 'head'> {
+  /** the snapshots whose data its life uses, apart from its head */
+  readonly needs: readonly SnapshotId[]
+}
+
 /** Everything that decides what may be removed, at one moment. */
 export interface History {
   readonly snapshots: readonly PlannedSnapshot[]
-  readonly environments: readonly Pick<EnvironmentRecord, 'id' | 'name' | 'head'>[]
+  readonly environments: readonly PlannedEnvironment[]
+  /** the snapshots without whose data this one is incomplete, such as those whose layers it lies over */
+  needsOf(id: SnapshotId): readonly SnapshotId[]
   /** snapshots that a restore or fork is reading now */
   readonly inUse: ReadonlySet<SnapshotId>
   readonly nowMs: number
 }
 
 /**
- * Plans what `prune` removes. Layers stack, so whatever stays keeps all its ancestors: no environment
- * and no kept snapshot ever loses a part of itself.
+ * Plans what `prune` removes. Whatever stays keeps those that it needs: no environment and no kept
+ * snapshot ever loses a part of itself.
  */
 export function planPrune(history: History, rules: RetentionRules = {}): PrunePlan {
   const lineage = lineageOf(history.snapshots)
@@ -42,7 +49,7 @@ export function planPrune(history: History, rules: RetentionRules = {}): PrunePl
     const kind = ruleThatKeeps(snapshot, rules, recent, history.nowMs)
     if (kind !== null) keep(snapshot.id, { kind })
   }
-  keepBases(lineage, reasons)
+  keepBases(history, reasons)
   return {
     remove: lineage
       .leavesFirst()
@@ -78,11 +85,13 @@ function newestOfEach(snapshots: readonly PlannedSnapshot[], count: number): Set
   return new Set(newest.map(({ id }) => id))
 }
 
-function keepBases(lineage: Lineage<PlannedSnapshot>, reasons: Map<SnapshotId, KeepReason>): void {
-  for (const id of [...reasons.keys()]) {
-    for (const ancestor of lineage.ancestorsOf(id)) {
-      if (reasons.has(ancestor.id)) continue
-      reasons.set(ancestor.id, { kind: 'base', snapshot: id })
+function keepBases(history: History, reasons: Map<SnapshotId, KeepReason>): void {
+  const known = new Set(history.snapshots.map(({ id }) => id))
+  const keepFor = (snapshot: SnapshotId, needs: readonly SnapshotId[]) => {
+    for (const id of needs) {
+      if (known.has(id) && !reasons.has(id)) reasons.set(id, { kind: 'base', snapshot })
     }
   }
+  for (const id of [...reasons.keys()]) keepFor(id, history.needsOf(id))
+  for (const { head, needs } of history.environments) if (head !== null) keepFor(head, needs)
 }

@@ -31,7 +31,7 @@ export interface CauseOptions {
 
 /** Since when it sleeps, if its own policy sent it to sleep. */
 export function sleptNow(cause: Cause | undefined): number | null {
-  return cause === 'idle' ? Date.now() : null
+  return cause === 'idle' || cause === 'ttl' ? Date.now() : null
 }
 
 interface Change extends CauseOptions {

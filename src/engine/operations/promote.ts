@@ -4,7 +4,7 @@ import { type EnvironmentId, isEnvironmentId, type SnapshotId } from '../../mode
 import { requireCapability } from '../capabilities.ts'
 import type { Engine } from '../engine.ts'
 import { hold } from '../recovery/recover.ts'
-import { type EndOptions, exchange } from './restore.ts'
+import { exchange, type RestoreOptions } from './restore.ts'
 import { snapshot } from './snapshot/snapshot.ts'
 
 /**
@@ -15,7 +15,7 @@ export async function promote(
   engine: Engine,
   from: EnvironmentId | SnapshotId,
   into: EnvironmentId,
-  { force = false }: EndOptions = {},
+  { force = false, strict = false }: RestoreOptions = {},
 ): Promise<EnvironmentRecord> {
   if (String(from) === into) {
     throw new InvalidInputError('an environment cannot be promoted into itself', {
@@ -25,8 +25,8 @@ export async function promote(
   // Checked before the snapshot, which would be useless otherwise.
   requireCapability(engine.backend(engine.store.environments.resolve(into).backend), 'restore')
   const winner = isEnvironmentId(from)
-    ? await snapshot(engine, from, {})
+    ? await snapshot(engine, from, { strict })
     : engine.store.snapshots.resolve(from)
   await using lease = await hold(engine, into, 'promote')
-  return await exchange(engine, lease, into, winner, { kind: 'promote', force })
+  return await exchange(engine, lease, into, winner, { kind: 'promote', force, strict })
 }

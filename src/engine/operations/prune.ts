@@ -3,18 +3,19 @@ import type { PrunePlan } from '../../api/contract/data/snapshot.ts'
 import { killPoint } from '../../linux/kill-points.ts'
 import type { SnapshotId } from '../../model/ids.ts'
 import type { Operation } from '../../store/journal.ts'
-import type { Store } from '../../store/open-store.ts'
 import type { Engine } from '../engine.ts'
+import { historyOf, newParents } from '../history/needs.ts'
 import { planRemoval, type RemovalOptions } from '../history/removal.ts'
-import { type History, planPrune } from '../history/retention.ts'
+import { planPrune } from '../history/retention.ts'
 import { discardSpares } from '../spares/discard.ts'
+import { reclaim } from './reclaim.ts'
 import { freeIfUnused } from './remove.ts'
 
 export type PruneOptions = Input<'snapshot.prune'>
 
 /** Removes every snapshot that no rule keeps and nothing needs; reports what it removed and why others stay. */
 export async function prune(engine: Engine, options: PruneOptions = {}): Promise<PrunePlan> {
-  const plan = () => planPrune(historyOf(engine.store), options)
+  const plan = () => planPrune(historyOf(engine), options)
   if (options.dryRun === true) return plan()
   return await removePlanned(engine, plan, ({ remove }) => remove)
 }
@@ -25,7 +26,7 @@ export async function removeSnapshots(
   ids: readonly SnapshotId[],
   options: RemovalOptions = {},
 ): Promise<readonly SnapshotId[]> {
-  const plan = () => planRemoval(historyOf(engine.store), ids, options)
+  const plan = () => planRemoval(historyOf(engine), ids, options)
   return await removePlanned(engine, plan, (remove) => remove)
 }
 
@@ -40,22 +41,28 @@ async function removePlanned<Plan>(
 ): Promise<Plan> {
   const { store } = engine
   await engine.squashes.stop()
+  await flushAll(engine)
   await using _lease = await store.leases.acquire('snapshots', 'prune')
   const { planned, remove, operation } = store.transaction(() => {
     const planned = plan()
     const remove = removedBy(planned)
-    for (const id of remove) store.snapshots.update(id, { status: 'failed' })
+    mark(engine, remove)
     const operation = remove.length === 0 ? null : store.journal.begin('prune', null, { remove })
     return { planned, remove, operation }
   })
   if (operation === null) {
-    // An earlier prune may have removed the last snapshot but failed to free the volume.
+    // An earlier prune may have removed the last snapshot but failed to free the volume, or met a life
+    // that still mapped memory of a removed one.
+    await reclaim(engine)
     await freeIfUnused(engine)
     return planned
   }
   killPoint('prune:recorded')
   try {
     for (const id of remove) await removeOne(engine, id)
+    // Spares map what their snapshots hold of removed ones. They can be made again.
+    await discardSpares(engine)
+    await reclaim(engine)
     await freeIfUnused(engine)
   } catch (error) {
     store.journal.fail(operation, error)
@@ -65,11 +72,29 @@ async function removePlanned<Plan>(
   return planned
 }
 
+/** From here on nobody can use them. What was taken after them follows what was before them. */
+function mark({ store }: Engine, going: readonly SnapshotId[]): void {
+  const parents = newParents(store.snapshots.list(), new Set(going))
+  for (const id of going) store.snapshots.update(id, { status: 'failed' })
+  for (const [id, parent] of parents) store.snapshots.update(id, { parent })
+}
+
+/** A flush counts what a snapshot adds to the one before, which may go now. */
+async function flushAll({ store, flushes, backend }: Engine): Promise<void> {
+  const unflushed = store.snapshots
+    .list()
+    .filter(({ status, durable }) => status === 'ready' && !durable)
+    .filter((snapshot) => backend(snapshot.backend).storage !== undefined)
+  // One that cannot be flushed is not durable, and the disk may be full: removing is what helps.
+  await Promise.allSettled(unflushed.map((snapshot) => flushes.start(snapshot)))
+}
+
 /** After a crash: marked snapshots can never be used again, so the rest of them is removed too. */
 export async function completePrune(engine: Engine, operation: Operation): Promise<void> {
   const { remove: ids = [] } = operation.payload
   await engine.exclusively('snapshots', 'recovering prune', async () => {
     for (const id of ids) await removeOne(engine, id)
+    await reclaim(engine)
   })
 }
 
@@ -82,14 +107,4 @@ async function removeOne(engine: Engine, id: SnapshotId): Promise<void> {
   killPoint('prune:discarded')
   engine.store.snapshots.remove(id)
   killPoint('prune:forgotten')
-}
-
-function historyOf(store: Store): History {
-  const reading = store.journal.open().flatMap(({ payload }) => payload.from ?? [])
-  return {
-    snapshots: store.snapshots.list(),
-    environments: store.environments.list(),
-    inUse: new Set(reading),
-    nowMs: Date.now(),
-  }
 }

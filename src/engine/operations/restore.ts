@@ -23,6 +23,7 @@ import { countReady, runSpare, takeForRestore } from '../spares/take.ts'
 import { afterRestore } from '../spares/wants.ts'
 import { materialize } from './materialize.ts'
 import type { CauseOptions } from './pause.ts'
+import { requireNothingLost } from './require-nothing-lost.ts'
 import { requireReady } from './require-ready.ts'
 
 /**
@@ -33,11 +34,11 @@ export async function restore(
   engine: Engine,
   id: EnvironmentId,
   reference: string,
-  { force = false }: EndOptions = {},
+  { force = false, strict = false }: RestoreOptions = {},
 ): Promise<EnvironmentRecord> {
   await using lease = await hold(engine, id, 'restore')
   const snapshot = engine.store.snapshots.resolve(reference)
-  const restored = await exchange(engine, lease, id, snapshot, { kind: 'restore', force })
+  const restored = await exchange(engine, lease, id, snapshot, { kind: 'restore', force, strict })
   engine.spares.want(afterRestore(snapshot.id, id))
   return restored
 }
@@ -61,6 +62,7 @@ export async function revive(
   return await exchange(engine, lease, id, engine.store.snapshots.resolve(head), {
     kind: 'resume',
     force: false,
+    strict: false,
     cause,
   })
 }
@@ -71,9 +73,15 @@ export interface EndOptions {
   readonly force?: boolean | undefined
 }
 
+/** For operations that make an environment what a snapshot holds. */
+export interface RestoreOptions extends EndOptions {
+  /** refuses a snapshot whose copies do not have everything */
+  readonly strict?: boolean | undefined
+}
+
 type ExchangeKind = 'restore' | 'resume' | 'promote'
 
-interface ExchangeOptions extends Required<EndOptions>, CauseOptions {
+interface ExchangeOptions extends Required<RestoreOptions>, CauseOptions {
   readonly kind: ExchangeKind
 }
 
@@ -83,13 +91,14 @@ export async function exchange(
   lease: Lease,
   id: EnvironmentId,
   snapshot: SnapshotRecord,
-  { kind, force, cause }: ExchangeOptions,
+  { kind, force, strict, cause }: ExchangeOptions,
 ): Promise<EnvironmentRecord> {
   const { store } = engine
   const record = store.environments.resolve(id)
   requireSameBackend(record, snapshot)
   requireCapability(engine.backend(record.backend), 'restore')
   requireWithinLimits(snapshot, record.limits)
+  if (strict) requireNothingLost(snapshot)
   // The exchange proves the snapshot that it is made from; the last one of this environment may be another.
   if (!force && record.head !== snapshot.id) await secureLastCopy(engine, record)
   using memory = await memoryForNext(engine, id, snapshot)
@@ -104,7 +113,12 @@ export async function exchange(
       lease.requireHeld()
       store.journal.finish(operation, { phases: watch.phases })
       recordProven(engine, snapshot.id)
-      return store.environments.update(id, { instance: next, head: snapshot.id, status: 'running' })
+      return store.environments.update(id, {
+        instance: next,
+        head: snapshot.id,
+        status: 'running',
+        lost: snapshot.lost ?? [],
+      })
     })
   } catch (error) {
     await undoFailed(engine, operation, error, () =>

@@ -29,16 +29,16 @@ export function expiresAt({ policy, createdAt }: Subject): number | null {
 
 function ttlDue(subject: Subject): Due | null {
   const at = expiresAt(subject)
-  if (at === null || !ends.has(subject.status)) return null
-  return { cause: 'ttl', action: 'remove', at, announceAt: at - notice(subject.policy?.ttlMs ?? 0) }
+  const { ttlMs = 0, ttlAction: action = 'remove' } = subject.policy ?? {}
+  if (at === null || !statusesFor(action).has(subject.status)) return null
+  return { cause: 'ttl', action, at, announceAt: at - notice(ttlMs) }
 }
 
 /** What its idle policy will do; null: nothing, in this status. */
 export function idleDue({ policy, status, createdAt }: Subject, usedAt: number | null): Due | null {
   const idle = policy?.idle
   if (idle === undefined) return null
-  const statuses = idle.action === 'remove' ? ends : sleeps
-  if (!statuses.has(status)) return null
+  if (!statusesFor(idle.action).has(status)) return null
   const at = Math.max(createdAt, policy?.since ?? 0, usedAt ?? 0) + idle.afterMs
   return { cause: 'idle', action: idle.action, at, announceAt: at - notice(idle.afterMs) }
 }
@@ -46,6 +46,10 @@ export function idleDue({ policy, status, createdAt }: Subject, usedAt: number |
 /** Only what runs can be sent to sleep. Whoever paused it by hand has decided already. */
 const sleeps: ReadonlySet<EnvironmentStatus> = new Set(['running'])
 const ends: ReadonlySet<EnvironmentStatus> = new Set(['running', 'paused', 'released', 'dead'])
+
+function statusesFor(action: IdleAction): ReadonlySet<EnvironmentStatus> {
+  return action === 'remove' ? ends : sleeps
+}
 
 function notice(durationMs: number): number {
   return Math.min(longestNoticeMs, durationMs / noticePart)

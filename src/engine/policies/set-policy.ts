@@ -1,7 +1,7 @@
 import type { Input } from '../../api/contract/contract.ts'
 import type { Backend } from '../../backends/backend.ts'
 import type { EnvironmentRecord } from '../../model/environment.ts'
-import type { IdlePolicy, Policy } from '../../model/policy.ts'
+import type { Policy } from '../../model/policy.ts'
 import { withoutUndefined } from '../../model/values/without-undefined.ts'
 import { requireCapability, requireOfLife } from '../capabilities.ts'
 import type { Engine } from '../engine.ts'
@@ -17,7 +17,7 @@ export async function setPolicy(
   const record = store.environments.resolve(id)
   const policy = changed(record.policy ?? { wake: engine.settings.wake }, changes)
   const backend = engine.backend(record.backend)
-  requireForIdle(policy.idle, (capability) => requireOfLife(backend, record.instance, capability))
+  requireForSleep(policy, (capability) => requireOfLife(backend, record.instance, capability))
   const operation = store.journal.begin('policy', id)
   return store.transaction(() => {
     lease.requireHeld()
@@ -28,7 +28,7 @@ export async function setPolicy(
 
 type Changes = Omit<Input<'environment.policy'>, 'id'>
 
-function changed(before: Policy, { ttlMs, idle, wake }: Changes): Policy {
+function changed(before: Policy, { ttlMs, ttlAction, idle, wake }: Changes): Policy {
   const { ttlMs: _ttl, idle: _idle, ...rest } = before
   return {
     ...rest,
@@ -36,6 +36,7 @@ function changed(before: Policy, { ttlMs, idle, wake }: Changes): Policy {
     since: Date.now(),
     ...withoutUndefined({
       ttlMs: ttlMs === undefined ? before.ttlMs : (ttlMs ?? undefined),
+      ttlAction: ttlAction ?? before.ttlAction,
       idle: idle === undefined ? before.idle : (idle ?? undefined),
     }),
   }
@@ -45,16 +46,29 @@ function changed(before: Policy, { ttlMs, idle, wake }: Changes): Policy {
 export function policyFor(
   engine: Engine,
   backend: Backend,
-  { ttlMs, idle, wake = engine.settings.wake }: Partial<Policy>,
+  { ttlMs, ttlAction, idle, wake = engine.settings.wake }: Partial<Policy>,
 ): Policy {
-  requireForIdle(idle, (capability) => requireCapability(backend, capability))
-  return { wake, ...withoutUndefined({ ttlMs, idle }) }
+  const policy = { wake, ...withoutUndefined({ ttlMs, ttlAction, idle }) }
+  requireForSleep(policy, (capability) => requireCapability(backend, capability))
+  return policy
 }
 
-function requireForIdle(
-  idle: IdlePolicy | undefined,
+/** One that went to sleep when its time was over has all of it again. */
+export function renewed(
+  { store }: Pick<Engine, 'store'>,
+  record: EnvironmentRecord,
+): EnvironmentRecord {
+  const { policy } = record
+  if (policy?.ttlMs === undefined || (policy.ttlAction ?? 'remove') === 'remove') return record
+  return store.environments.update(record.id, { policy: { ...policy, since: Date.now() } })
+}
+
+function requireForSleep(
+  { ttlAction, idle }: Policy,
   need: (capability: 'pause' | 'processes') => void,
 ): void {
-  if (idle?.action === 'pause') need('pause')
-  if (idle?.action === 'release') need('processes')
+  for (const action of [ttlAction, idle?.action]) {
+    if (action === 'pause') need('pause')
+    if (action === 'release') need('processes')
+  }
 }

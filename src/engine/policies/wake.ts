@@ -5,6 +5,7 @@ import type { Engine } from '../engine.ts'
 import { resume } from '../operations/pause.ts'
 import { revive } from '../operations/restore.ts'
 import { currentRecord } from '../recovery/liveness.ts'
+import { renewed } from './set-policy.ts'
 
 /** Whether it sleeps, and somebody who uses it brings it back. */
 export function wakesOnAccess({ status, policy, sleptAt }: EnvironmentRecord): boolean {
@@ -24,5 +25,5 @@ export async function wake(engine: Engine, id: EnvironmentId): Promise<Environme
   const bringBack = record.status === 'released' ? revive : resume
   const woken = await bringBack(engine, id, { cause: 'access' })
   engine.activity.touch(id)
-  return woken
+  return renewed(engine, woken)
 }

@@ -100,6 +100,15 @@ function others(): Described[] {
       answer: linesAnswer(event),
     },
     {
+      ...get,
+      method: 'POST',
+      path: '/mcp',
+      operation: 'mcp',
+      scope: 'read',
+      summary: 'the Model Context Protocol; each tool also needs the scope of what it does',
+      answer: jsonAnswer(z.unknown()),
+    },
+    {
       ...exec,
       path: connectPath,
       operation: 'connect',

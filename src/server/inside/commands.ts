@@ -19,7 +19,7 @@ const outputInput = options({
   waitMs: v.whole(0, longestWaitMs),
   encoding,
 })
-const sentInput = options({ data: v.text(longestInput), end: v.truth })
+const sentInput = options({ data: v.text(longestInput), encoding, end: v.truth })
 const signalInput = fields({ signal: v.word }, {})
 
 /** Commands that run or ran inside, by their ids. */
@@ -87,10 +87,10 @@ export function addCommands(to: InsideApp): void {
       input: sentInput,
       answers: 'nothing',
     },
-    async ({ environment, input: { data, end }, params }) => {
+    async ({ environment, input: { data, encoding: form = 'utf8', end }, params }) => {
       const command = await environment.command(params.command ?? '')
       try {
-        if (data !== undefined) await command.writeStdin(data)
+        if (data !== undefined) await command.writeStdin(Buffer.from(data, form))
         if (end) await command.endStdin()
       } finally {
         command.detach()

@@ -38,6 +38,10 @@ export function observe(app: FastifyInstance, { audit, metrics, log }: Observer)
     if (request.ws) request.raw.socket.once('close', () => finish(request, 101))
   })
   app.addHook('onResponse', async (request, reply) => finish(request, reply.statusCode))
+}
+
+/** Figures of everybody, for Prometheus. */
+export function addMetrics(app: FastifyInstance, { metrics }: Pick<Observer, 'metrics'>): void {
   app.get(
     '/metrics',
     { config: { operation: 'metrics', scope: 'read' } },

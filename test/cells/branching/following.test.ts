@@ -138,8 +138,8 @@ describe('whoever views a terminal', () => {
     await viewer.resize({ cols: 70, rows: 20 })
     await viewer.write('stty size; echo after-$((40+2))\n')
     const text = await shown(viewer, 'after-42')
-    // The screen is drawn again on an empty one.
-    expect(text).toContain('\x1bc')
+    // The screen is drawn again in place, without the programs' modes first.
+    expect(text).toContain('\x1b[?1049l')
     expect(text).toContain('before-42')
     expect(text).toContain('20 70')
     viewer.detach()

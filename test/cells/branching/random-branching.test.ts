@@ -80,7 +80,8 @@ test('whatever is done in whatever order, memory and files are what they should 
 
   const done: string[] = []
   const end = Date.now() + seconds * 1000
-  while (Date.now() < end) {
+  // On a busy machine, few steps fit into the time.
+  while (Date.now() < end || done.length <= 10) {
     const [name, act] = any(Object.entries(actions)) ?? ['', async () => {}]
     const env = any(environments)
     if (!env) throw new Error('no environment is left')
@@ -92,5 +93,4 @@ test('whatever is done in whatever order, memory and files are what they should 
       throw new Error(`after ${done.slice(-10).join(', ')}`, { cause: error })
     }
   }
-  expect(done.length).toBeGreaterThan(10)
 }, 180_000)

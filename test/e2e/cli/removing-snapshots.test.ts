@@ -3,20 +3,26 @@ import { expectNothing } from '../../support/remains.ts'
 import { CliHome } from './cli-home.ts'
 
 describe('removing snapshots', () => {
-  test('is refused while others build on them, and the last one leaves nothing behind', async () => {
+  test('is refused while an environment continues from them, and the last one leaves nothing behind', async () => {
     await using cli = new CliHome()
     await cli.must('create', '--name', 'web')
     await cli.must('snapshot', 'web', '--name', 'a')
     await cli.must('snapshot', 'web', '--name', 'b')
-    const refused = await cli.run(['rm-snapshot', 'a'])
+    const refused = await cli.run(['rm-snapshot', 'b'])
     expect(refused).toMatchObject({
       exitCode: 4,
       stderr: expect.stringContaining('environment web'),
     })
+    await cli.must('snapshot', 'web', '--name', 'c')
+    await cli.must('rm-snapshot', 'b')
+    expect((await cli.json('snapshots')).document).toMatchObject([
+      { name: 'a', parent: null },
+      { name: 'c', parent: expect.stringMatching(/^s/) },
+    ])
+    await cli.must('restore', 'web', 'a')
     await cli.must('rm', 'web')
-    expect((await cli.run(['rm-snapshot', 'a'])).stderr).toContain('--cascade')
     const { document } = await cli.json('rm-snapshot', 'a', '--cascade')
-    expect(document.removed).toMatchObject([{ name: 'b' }, { name: 'a' }])
+    expect(document.removed).toMatchObject([{ name: 'c' }, { name: 'a' }])
     await expectNothing(cli.home)
   })
 

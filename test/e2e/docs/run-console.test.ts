@@ -11,7 +11,7 @@ function installLauncher(directory: string): void {
   const file = join(directory, 'forkpoint')
   const node = `${process.execPath} --disable-warning=ExperimentalWarning`
   mkdirSync(directory)
-  writeFileSync(file, `#!/bin/sh\nexec ${node} ${join(root, 'src/cli/main.ts')} "$@"\n`)
+  writeFileSync(file, `#!/bin/sh\nexec ${node} ${join(root, 'dist/cli.cjs')} "$@"\n`)
   chmodSync(file, 0o755)
 }
 

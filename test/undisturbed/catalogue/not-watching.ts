@@ -10,25 +10,8 @@ import {
 
 /** Objects that CRIU refuses to dump, with the words of the refusal. They are not counted. */
 export const refusedPrograms: readonly Refused[] = [
-  refused(c('message-queue', 'messages in a POSIX queue'), /the POSIX message queue/),
-  refused(c('mq-timedreceive', 'a wait for a POSIX queue'), /the POSIX message queue/),
-  refused(c('packet-pipe', 'packets in a pipe'), /packetized mode for pipes is not supported/),
-  refused(c('renamed-listener', 'a socket bound by a relative path, renamed'), /Unable too cut/),
-  refused(c('moved-listener', 'a socket whose directory was renamed'), /Unable too cut/),
-  refused(
-    c('unix-not-accepted', 'a Unix connection that nobody has accepted'),
-    /has not accepted yet/,
-  ),
-  refused(
-    c('tcp-not-accepted', 'a TCP connection that nobody has accepted'),
-    /has not accepted yet/,
-  ),
-  refused(c('tcp-connecting', 'a SYN that nobody has answered'), /has not accepted yet/),
-  refused(c('udp-corked', 'half a datagram'), /Can't dump corked dgram socket/),
   refused(c('terminal-write', 'a full terminal'), /a terminal that is full/),
-  refused(c('netlink-answer', 'an unread answer of netlink'), /has not read yet/),
   refused(c('traced-child', 'a child that its parent debugs'), /it has a tracer/),
-  refused(c('dev-tty', 'the terminal as /dev/tty: ssh-keygen, getpass, emacs'), /\/dev\/tty/),
 ]
 
 /** What a program can still notice, and why. They are not counted. */
@@ -52,11 +35,6 @@ export const noticingPrograms: readonly Noticing[] = [
   noticing(c('quiet-links', 'inotify on such a file'), /event 0x4/, 'the same'),
   noticing(c('tracked-memory', 'the flag uw in smaps'), /uw/, 'write tracking is a userfaultfd'),
   noticing(c('attached-segment', 'who attached System V memory'), /attach/, 'CRIU attaches it'),
-  noticing(
-    c('tcp-deferred', 'a connection that TCP_DEFER_ACCEPT holds back'),
-    /connections/,
-    'TCP_REPAIR at one end while the other is not a socket yet',
-  ),
   noticing(
     c('sendfile-whole', 'the count of sendfile'),
     /Message too long/,

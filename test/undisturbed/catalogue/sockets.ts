@@ -1,5 +1,20 @@
 import { c } from './program.ts'
 
+/** What waits in the kernel until a program takes it, and that CRIU cannot dump by itself. */
+export const inFlightPrograms = [
+  c('packet-pipe', 'packets in a pipe'),
+  c('many-pipes', 'more pipes than CRIU has room for'),
+  c('unix-not-accepted', 'a Unix connection that nobody has accepted'),
+  c('unix-backlog', 'the same with much data, one end shut down, and a closed client'),
+  c('packet-backlog', 'the same with sequenced packets and an abstract name'),
+  c('unix-senders', 'who sent the messages in a Unix socket'),
+  c('message-queue', 'messages in a POSIX queue'),
+  c('message-queues', 'POSIX queues that are closed, deleted, and waited for'),
+  c('queue-notification', 'a signal for the next message in a POSIX queue'),
+  c('netlink-answer', 'an unread answer of netlink'),
+  c('udp-corked', 'half a datagram'),
+]
+
 /** Pipes, event descriptors, sockets of every kind, with data under way. */
 export const socketPrograms = [
   c('pipe-contents', 'bytes in a pipe, and its inode'),
@@ -20,6 +35,8 @@ export const socketPrograms = [
   c('descriptor-on-its-way', 'a descriptor in a message that nobody has received'),
   c('unix-listener', 'a listener can be reached, and its name has not changed'),
   c('abstract-listener', 'the same with an abstract name'),
+  c('renamed-listener', 'a listener bound by a relative path and renamed'),
+  c('moved-listener', 'a listener whose directory was renamed'),
   c('renamed-absolute-listener', 'a listener whose socket was renamed: haproxy, supervisord'),
   c('linked-listener', 'a listener whose socket was linked and unlinked: ssh ControlMaster'),
   c('deleted-listener', 'a listener whose name was deleted, and its connection'),
@@ -40,6 +57,9 @@ export const socketPrograms = [
   c('tcp-half-closed', 'a TCP connection that is half closed, with data'),
   c('tcp-closed-by-one', 'what one end wrote before it closed'),
   c('tcp-closing', 'a TCP connection that is closed at both ends'),
+  c('tcp-not-accepted', 'a TCP connection that nobody has accepted'),
+  c('tcp-deferred', 'a connection that TCP_DEFER_ACCEPT holds back'),
+  c('tcp-connecting', 'a SYN that nobody has answered'),
   c('tcp-corked', 'TCP_CORK'),
   c('tcp-urgent', 'an urgent byte in TCP'),
   c('tcp-pending-error', 'a reset that nobody has asked for yet'),
@@ -55,4 +75,5 @@ export const socketPrograms = [
   c('netlink', 'port and groups of a netlink socket'),
   c('raw-socket', 'a raw socket with an unread packet'),
   c('packet-socket', 'a packet socket'),
+  ...inFlightPrograms,
 ]

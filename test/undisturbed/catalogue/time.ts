@@ -29,6 +29,7 @@ export const timePrograms = [
   c('receive-timeout-tcp', 'the same on TCP'),
   c('send-timeout', 'send with SO_SNDTIMEO to one that does not read'),
   c('waits-in-threads', 'nanosleep and poll in threads that are not the first'),
+  c('mq-timedreceive', 'a wait for a POSIX queue'),
   c('pipe-read', 'a read from a pipe that waits, until there is something'),
   c('pipe-write', 'a write of much to a pipe with a slow reader'),
   c('socket-write', 'the same to a socket'),

@@ -29,6 +29,10 @@ public class Handles {
         if (!handle.info().startInstant().equals(began)) notice("the child has another start time");
         if (!ProcessHandle.of(child.pid()).map(handle::equals).orElse(false)) notice("the child is another one");
         if (!handle.destroyForcibly()) notice("the child cannot be ended");
+        if (!child.waitFor(5, TimeUnit.SECONDS)) {
+            notice("the child does not end");
+            new ProcessBuilder("kill", "-9", "" + child.pid()).start();
+        }
         if (child.waitFor() != 137) notice("the child ended otherwise");
         if (ticks.get() < 10) notice("the timer stood still");
         if (!noticed) System.out.println("ok");

@@ -192,7 +192,7 @@ static void process_descriptor(void) {
   hold();
   struct pollfd in = {.fd = fd, .events = POLLIN};
   same("whether it has ended", 0, poll(&in, 1, 0));
-  same_text("its details", was, slurp(path));
+  same_lines("its details", was, slurp(path));
   EXPECT(syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0) == 0);
   same("whether it ends", 1, poll(&in, 1, 5000));
   same("how it ended", 1000 + SIGKILL, end_of(child));

@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -227,10 +228,28 @@ static void watch_text(const char *path) {
   char *was = slurp(path);
   if (!*was) cannot(__FILE__, __LINE__, path);
   hold();
-  same_text(path, was, slurp(path));
+  same_lines(path, was, slurp(path));
 }
 
-static void mounts(void) { watch_text("/proc/self/mountinfo"); }
+/* A copy has all of them with the same options, in another order, and from directories of its own. */
+static void same_mounts(char *before, const char *after) {
+  char place[PATH_MAX], options[200], pair[PATH_MAX + 210];
+  for (char *line; (line = strsep(&before, "\n"));) {
+    if (sscanf(line, "%*s %*s %*s %*s %4095s %199s", place, options) != 2) continue;
+    snprintf(pair, sizeof pair, " %s %s ", place, options);
+    if (!strstr(after, pair)) notice("no mount on %s with %s", place, options);
+  }
+}
+
+static void mounts(void) {
+  char *was = slurp("/proc/self/mountinfo");
+  hold();
+  char *is = slurp("/proc/self/mountinfo");
+  if (is_copy())
+    same_mounts(was, is);
+  else
+    same_lines("/proc/self/mountinfo", was, is);
+}
 
 static void descriptor_details(void) {
   int fd = MUST(open("file", O_RDWR | O_CREAT | O_APPEND | O_NONBLOCK, 0600));

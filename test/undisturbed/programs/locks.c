@@ -141,7 +141,7 @@ static void listed_locks(void) {
   char *was = slurp(key);
   EXPECT(strstr(was, "lock:") != NULL);
   hold();
-  same_text("its locks", was, slurp(key));
+  same_lines("its locks", was, slurp(key));
 }
 
 const struct program lock_programs[] = {

@@ -27,7 +27,7 @@ static const struct program *const families[] = {
     endless_wait_programs, whole_call_programs, timer_programs,  event_programs,     unix_programs,
     tcp_programs,          tcp_state_programs,  udp_programs,    attribute_programs, credential_programs,
     child_programs,        own_view_programs,   memory_programs, cpu_programs,       ipc_programs,
-    terminal_programs,     signal_programs,
+    terminal_programs,     signal_programs,     in_flight_programs, protection_programs,
 };
 
 #define EACH_PROGRAM(one)                                                        \
@@ -65,9 +65,10 @@ void notice(const char *format, ...) {
   va_start(list, format);
   vsnprintf(text + strlen(text), sizeof text - 20, format, list);
   va_end(list);
+  for (char *end; (end = strchr(text, '\n'));) *end = ' ';
   strcat(text, "\n");
   /* Enough to understand it; a loop may see the same thing a thousand times. */
-  if (noticed++ < 5) say(text);
+  if (noticed++ < 40) say(text);
 }
 
 bool has_noticed(void) { return noticed > 0; }
@@ -90,6 +91,14 @@ void same_text(const char *what, const char *before, const char *after) {
   at = at > 30 ? at - 30 : 0;
   notice("%s was …%.150s…, is …%.150s…", what, before + at, after + at);
 }
+
+void same_lines(const char *what, char *before, char *after) {
+  for (char *was, *is; (was = strsep(&before, "\n")) && (is = strsep(&after, "\n"));)
+    if (strcmp(was, is) != 0) notice("%s: \"%.250s\" is \"%.250s\"", what, was, is);
+  same("number of its lines", !before, !after);
+}
+
+bool is_copy(void) { return access("../copied", F_OK) == 0; }
 
 double now(void) {
   struct timespec time;

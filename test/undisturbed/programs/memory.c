@@ -144,6 +144,8 @@ static void shared_with_child(void) {
   while (!is_over() && !has_noticed()) {
     double begin = now(), stops = stood_still();
     while (*(volatile long *)shared == before && now() < begin + 5 + stood_still() - stops) rest(0.005);
+    /* After a long stop, neither the watch nor the child may have run yet. */
+    if (*(volatile long *)shared == before) rest(2);
     if (*(volatile long *)shared <= before) notice("the child counts no more: %ld", before);
     before = *(volatile long *)shared;
   }

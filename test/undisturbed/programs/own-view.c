@@ -42,7 +42,7 @@ static void status(void) {
   free(status_without_counters());
   char *was = status_without_counters();
   hold();
-  same_text("/proc/self/status", was, status_without_counters());
+  same_lines("/proc/self/status", was, status_without_counters());
 }
 
 /* All fields of /proc/self/stat that are no counters: by their numbers in proc(5). */
@@ -62,17 +62,56 @@ static void stat_fields(void) {
   }
 }
 
-static void maps(void) {
-  free(slurp("/proc/self/maps"));
-  char *was = slurp("/proc/self/maps");
-  hold();
-  same_text("/proc/self/maps", was, slurp("/proc/self/maps"));
-}
-
 /* Whether it is the first line of an area: two addresses. */
 static bool begins_area(const char *line) {
   while (isxdigit((unsigned char)*line)) line++;
   return *line == '-';
+}
+
+struct area {
+  unsigned long start, end;
+  char what[500]; /* permissions, name, flags */
+};
+
+/* Areas next to each other that differ in nothing but their addresses and offsets are one; in a copy, the kernel may
+ * have joined them, and counts the pages of a file that was mapped to be written ("ac"). */
+static char *joined(char *text) {
+  static struct area all[4096];
+  size_t count = 0, room = strlen(text) + 200, length = 0;
+  char *rest = text, *kept = calloc(1, room);
+  for (char *line; (line = strsep(&rest, "\n"));) {
+    char permissions[8] = "", name[300] = "", *flag;
+    if (begins_area(line) && count < 4096) {
+      sscanf(line, "%lx-%lx %7s %*s %*s %*s %299s", &all[count].start, &all[count].end, permissions, name);
+      snprintf(all[count++].what, sizeof all->what, "%s %s", permissions, name);
+    } else if (count && *line) {
+      while ((flag = strstr(line, " ac"))) memmove(flag, flag + 3, strlen(flag + 3) + 1);
+      strncat(all[count - 1].what, line, 100);
+    }
+  }
+  for (size_t i = 0; i < count; i++) {
+    if (i + 1 < count && all[i].end == all[i + 1].start && !strcmp(all[i].what, all[i + 1].what)) {
+      all[i + 1].start = all[i].start;
+      continue;
+    }
+    length += (size_t)snprintf(kept + length, room - length, "%lx-%lx %s\n", all[i].start, all[i].end, all[i].what);
+  }
+  free(text);
+  return kept;
+}
+
+static void same_areas(const char *what, char *before, char *after) {
+  if (is_copy())
+    same_lines(what, joined(before), joined(after));
+  else
+    same_lines(what, before, after);
+}
+
+static void maps(void) {
+  free(slurp("/proc/self/maps"));
+  char *was = slurp("/proc/self/maps");
+  hold();
+  same_areas("/proc/self/maps", was, slurp("/proc/self/maps"));
 }
 
 /* Flags, sharing and advice of every area. */
@@ -92,7 +131,7 @@ static void area_flags(void) {
   free(areas());
   char *was = without_tracking(areas());
   hold();
-  same_text("/proc/self/smaps", was, without_tracking(areas()));
+  same_areas("/proc/self/smaps", was, without_tracking(areas()));
 }
 
 static void executable(void) {

@@ -15,8 +15,9 @@ struct program {
 extern const struct program identity_programs[], held_file_programs[], lock_programs[], watch_programs[];
 extern const struct program timed_wait_programs[], endless_wait_programs[], timer_programs[];
 extern const struct program whole_call_programs[];
-extern const struct program event_programs[], unix_programs[], tcp_programs[], tcp_state_programs[], udp_programs[];
+extern const struct program event_programs[], in_flight_programs[], unix_programs[], tcp_programs[], tcp_state_programs[], udp_programs[];
 extern const struct program attribute_programs[], credential_programs[], child_programs[], own_view_programs[];
+extern const struct program protection_programs[];
 extern const struct program memory_programs[], cpu_programs[], ipc_programs[], terminal_programs[], signal_programs[];
 
 /* Says that everything is made. */
@@ -51,6 +52,10 @@ _Noreturn void cannot(const char *file, int line, const char *what);
 /* Notices a number, or a text, that is another one. */
 void same(const char *what, long before, long after);
 void same_text(const char *what, const char *before, const char *after);
+/* The same line by line; both texts are used up. */
+void same_lines(const char *what, char *before, char *after);
+/* Whether this is a copy of the process that began: it may have other numbers, and its timers stood still in the stop. */
+bool is_copy(void);
 
 /* Seconds of CLOCK_MONOTONIC. */
 double now(void);

@@ -2,14 +2,16 @@
 . ../programs/tool.sh
 mkfifo empty
 exec 4<> empty
+# Milliseconds since the start; the time of day jumps in a copy.
+up() { read -r seconds _ < /proc/uptime; echo $((10#${seconds/./} * 10)); }
 # Runs a command that should take two seconds and end with a status.
 takes_two() {
-  begin=$EPOCHREALTIME stops=$(stood_still)
+  begin=$(up) stops=$(stood_still)
   "${@:2}"
   status=$?
-  took=$(((${EPOCHREALTIME/./} - ${begin/./}) / 1000))
+  took=$(($(up) - begin))
   [ $status = "$1" ] || notice "${*:2} ended with $status"
-  [ $took -ge 1990 ] || notice "${*:2} took $took ms"
+  [ $took -ge 1980 ] || notice "${*:2} took $took ms"
   [ $took -le 7000 ] || sleep 1
   [ $took -le $((7000 + $(stood_still) - stops)) ] || notice "${*:2} took $took ms"
 }

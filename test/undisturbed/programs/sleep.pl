@@ -1,7 +1,7 @@
 # perl's sleep and select end early when they are interrupted, and say how long they slept.
 use strict;
 use warnings;
-use Time::HiRes qw(time);
+use Time::HiRes qw(clock_gettime CLOCK_MONOTONIC);
 $| = 1;
 my $over = '';
 vec($over, fileno(STDIN), 1) = 1;
@@ -15,9 +15,9 @@ sub stood_still {
 
 sub check {
     my ($what, $wait) = @_;
-    my ($begin, $stops) = (time, stood_still());
+    my ($begin, $stops) = (clock_gettime(CLOCK_MONOTONIC), stood_still());
     my $said = $wait->();
-    my $took = time - $begin;
+    my $took = clock_gettime(CLOCK_MONOTONIC) - $begin;
     Time::HiRes::sleep(1) if $took > 7;
     return if $took >= 1.99 && $took < 7 + stood_still() - $stops && $said eq 'as it should';
     printf "noticed: %s took %.3f s and said %s\n", $what, $took, $said;

@@ -71,6 +71,19 @@ static void unread_input(void) {
   expect_input(slave, "and more\n");
 }
 
+/* CRIU may take two descriptors of one side for the two sides. */
+static void input_of_two(void) {
+  open_terminal();
+  int other = MUST(open(ttyname(slave), O_RDWR | O_NOCTTY));
+  /* The side that shows it comes last. */
+  int last = MUST(dup2(master, 90));
+  MUST(close(master));
+  MUST(write(last, "typed\n", 6));
+  rest(0.1);
+  hold();
+  expect_input(other, "typed\n");
+}
+
 static void half_line(void) {
   open_terminal();
   MUST(write(master, "half", 4));
@@ -196,6 +209,7 @@ const struct program terminal_programs[] = {
     {"raw-mode", raw_mode},
     {"window-size", window_size},
     {"terminal-input", unread_input},
+    {"terminal-opened-twice", input_of_two},
     {"terminal-half-line", half_line},
     {"terminal-line-and-half", line_and_half},
     {"terminal-output", unread_output},

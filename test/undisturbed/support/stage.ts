@@ -20,11 +20,36 @@ export async function watched(
   act: () => Promise<void>,
   outsideAddress = '',
 ): Promise<Verdicts> {
+  await started(env, programs, outsideAddress)
+  await act()
+  return await asked(env, programs)
+}
+
+/** Starts the programs, and waits until all are ready. */
+export async function started(
+  env: Environment,
+  programs: readonly Program[],
+  outsideAddress = '',
+): Promise<void> {
   await start(env, programs, outsideAddress)
   await allReady(env, programs)
-  await act()
+}
+
+/** Tells the programs in this environment, or in a copy of it, that it is over, and asks each. */
+export async function asked(env: Environment, programs: readonly Program[]): Promise<Verdicts> {
   await run(env, `kill $(cat ${place}/holder)`)
-  return verdicts(env, programs)
+  return await verdicts(env, programs)
+}
+
+/** The same in a copy: what each says, line by line, with how it ended. */
+export async function askCopy(
+  env: Environment,
+  programs: readonly Program[],
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  await run(env, `cd ${place}; touch copied; kill $(cat holder)`)
+  const [said, ended] = await allEnded(env, programs)
+  const end = (name: string) => ended.get(name)?.[0] ?? 'it has not ended'
+  return new Map(programs.map(({ name }) => [name, [...(said.get(name) ?? []), end(name)]]))
 }
 
 /** What programs say that cannot make what they want to watch, by name. */
@@ -70,14 +95,21 @@ async function allReady(env: Environment, programs: readonly Program[]): Promise
   }
 }
 
-async function verdicts(env: Environment, programs: readonly Program[]): Promise<Verdicts> {
+type Lines = ReadonlyMap<string, readonly string[]>
+
+/** What the programs have said, and how they ended, when all have or it takes too long. */
+async function allEnded(env: Environment, programs: readonly Program[]): Promise<[Lines, Lines]> {
   const deadline = Date.now() + endingMs
   let ended = await linesOf(env, 'ended')
   while (ended.size < programs.length && Date.now() < deadline) {
     await sleep(200)
     ended = await linesOf(env, 'ended')
   }
-  const said = await linesOf(env, 'said')
+  return [await linesOf(env, 'said'), ended]
+}
+
+async function verdicts(env: Environment, programs: readonly Program[]): Promise<Verdicts> {
+  const [said, ended] = await allEnded(env, programs)
   return new Map(
     programs.map(({ name }) => [name, verdict(said.get(name) ?? [], ended.get(name)?.[0])]),
   )

@@ -54,6 +54,7 @@ describe('tables', () => {
       head: null,
       life: null,
       capabilities: [],
+      lost: [],
       source: { kind: 'dir', path: '/srv' },
       limits: {},
       net: { mode: 'none', allow: [] },
@@ -63,7 +64,14 @@ describe('tables', () => {
       hostname: 'web',
       createdAt: 0,
       execTimeoutMs: null,
-      policy: { ttlMs: null, idle: null, wake: 'idle', expiresAt: null, idleAt: null },
+      policy: {
+        ttlMs: null,
+        ttlAction: 'remove',
+        idle: null,
+        wake: 'idle',
+        expiresAt: null,
+        idleAt: null,
+      },
     }
     const lines = environmentTable([info, { ...info, name: null }], 120_000, plain).split('\n')
     expect(lines[0]).toMatch(/^NAME +ID +STATUS +BACKEND +NET +AGE +SOURCE$/)

@@ -28,7 +28,7 @@ function ownOptions(name: string): string[] {
 function optionsOnPage(name: string): string[] {
   const rows = sectionOf(page, name).matchAll(/^\| (`-.*?) \|/gm)
   const flags = Array.from(rows, ([, cell = '']) => codeWords(cell).join(' '))
-  return flags.map((text) => /--[a-z-]+/.exec(text)?.[0] ?? '').sort()
+  return flags.map((text) => /--[a-z0-9-]+/.exec(text)?.[0] ?? '').sort()
 }
 
 describe('the page on the command line', () => {

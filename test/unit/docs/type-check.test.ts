@@ -5,7 +5,11 @@ import { describe, expect, test } from 'vitest'
 import { blocksOf, readPages, root } from './markdown.ts'
 
 const blocks = readPages().flatMap((page) => blocksOf(page, 'ts'))
-const examples = readdirSync(join(root, 'examples')).filter((name) => name.endsWith('.ts'))
+const examples = ['', 'frameworks/', 'loop/', 'e2b/'].flatMap((folder) =>
+  readdirSync(join(root, 'examples', folder))
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => `${folder}${name}`),
+)
 
 /** Every source by the name it is checked under; blocks are files that only exist here. */
 const sources = new Map<string, string>([
@@ -25,7 +29,10 @@ function checkAll(): Map<string, string[]> {
   const { options } = ts.parseJsonConfigFileContent(config.config, ts.sys, root)
   const checked: ts.CompilerOptions = {
     ...options,
-    paths: { forkpoint: [join(root, 'src/index.ts')] },
+    paths: {
+      forkpoint: [join(root, 'src/index.ts')],
+      'forkpoint/integrations/*': [join(root, 'src/integrations/*.ts')],
+    },
     // An example need not use everything it shows.
     noUnusedLocals: false,
   }

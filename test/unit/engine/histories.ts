@@ -1,5 +1,6 @@
 // Histories for tests of planning: hand-written and arbitrary ones.
 import fc from 'fast-check'
+import { lineageOf } from '../../../src/engine/history/lineage.ts'
 import type { History, PlannedSnapshot } from '../../../src/engine/history/retention.ts'
 import type { EnvironmentRecord } from '../../../src/model/environment.ts'
 import type { EnvironmentId, SnapshotId } from '../../../src/model/ids.ts'
@@ -64,7 +65,28 @@ export function historyOf(
   snapshots: readonly PlannedSnapshot[],
   environments: readonly EnvironmentRecord[] = [],
 ): History {
-  return { snapshots, environments, inUse: new Set(), nowMs }
+  return layered({ snapshots, environments, inUse: new Set(), nowMs })
+}
+
+type Plain = Omit<History, 'needsOf' | 'environments'> & {
+  readonly environments: readonly EnvironmentRecord[]
+}
+
+/** A history in which everything lies over all that came before it. */
+function layered(plain: Plain): History {
+  const lineage = lineageOf(plain.snapshots)
+  const needsOf = (id: SnapshotId) => lineage.ancestorsOf(id).map((ancestor) => ancestor.id)
+  const environments = plain.environments.map((environment) => {
+    const { head } = environment
+    return { ...environment, needs: head === null ? [] : needsOf(head) }
+  })
+  return { ...plain, environments, needsOf }
+}
+
+/** The same history, in which every snapshot stands for itself. */
+export function standalone(history: History): History {
+  const environments = history.environments.map((environment) => ({ ...environment, needs: [] }))
+  return { ...history, environments, needsOf: () => [] }
 }
 
 /** Any forest of up to 30 snapshots, any environments on it, some of it in use. */
@@ -100,3 +122,4 @@ export const anyHistory: fc.Arbitrary<History> = fc
     ),
     inUse: new Set(inUse.filter((at) => at < snapshots.length).map(snapshotId)),
   }))
+  .map(layered)

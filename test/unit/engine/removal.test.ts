@@ -1,10 +1,18 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { lineageOf } from '../../../src/engine/history/lineage.ts'
+import { newParents } from '../../../src/engine/history/needs.ts'
 import { planRemoval } from '../../../src/engine/history/removal.ts'
 import { ConflictError } from '../../../src/model/errors.ts'
 import { parseName } from '../../../src/model/values/names.ts'
-import { anyHistory, environmentAt, historyOf, snapshotId, someSnapshot } from './histories.ts'
+import {
+  anyHistory,
+  environmentAt,
+  historyOf,
+  snapshotId,
+  someSnapshot,
+  standalone,
+} from './histories.ts'
 
 const family = [someSnapshot(1, null), someSnapshot(2, 1), someSnapshot(3, 2), someSnapshot(4, 1)]
 
@@ -56,6 +64,22 @@ describe('removing a snapshot', () => {
     expect(() => planRemoval(writing, [snapshotId(1)])).toThrow(ConflictError)
     const read = { ...historyOf(family), inUse: new Set([snapshotId(3)]) }
     expect(() => planRemoval(read, [snapshotId(3)])).toThrow(/an operation on/)
+  })
+
+  test('that others only came after leaves those', () => {
+    const history = standalone(historyOf(family, [environmentAt(1, 3, 'web')]))
+    expect(planRemoval(history, [snapshotId(2)])).toEqual([snapshotId(2)])
+    expect(() => planRemoval(history, [snapshotId(3)])).toThrow(/environment web/)
+    const parents = newParents(family, new Set([snapshotId(1), snapshotId(2)]))
+    expect(parents).toEqual(
+      new Map([
+        [snapshotId(3), null],
+        [snapshotId(4), null],
+      ]),
+    )
+    expect(newParents(family, new Set([snapshotId(2)]))).toEqual(
+      new Map([[snapshotId(3), snapshotId(1)]]),
+    )
   })
 
   test('never leaves a snapshot without what it builds on', () => {

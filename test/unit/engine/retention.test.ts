@@ -17,6 +17,7 @@ import {
   nowMs,
   snapshotId,
   someSnapshot,
+  standalone,
 } from './histories.ts'
 
 const anyRules: fc.Arbitrary<RetentionRules> = fc.record(
@@ -103,6 +104,14 @@ describe('prune', () => {
         expect(planPrune({ ...history, snapshots: left }, rules).remove).toEqual([])
       }),
     )
+  })
+
+  test('keeps only the head of a running environment, if snapshots stand for themselves', () => {
+    const chain = [someSnapshot(1, null), someSnapshot(2, 1), someSnapshot(3, 2)]
+    const history = standalone(historyOf(chain, [environmentAt(1, 3)]))
+    const { remove, kept } = planPrune(history, { keepLast: 1 })
+    expect(remove).toEqual([snapshotId(2), snapshotId(1)])
+    expect(kept.map(({ id }) => id)).toEqual([snapshotId(3)])
   })
 
   test('keeps the newest of each environment', () => {

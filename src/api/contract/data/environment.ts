@@ -3,7 +3,7 @@ import { allCapabilities } from '../../../model/capabilities.ts'
 import { environmentStatuses, memoryModes, netModes } from '../../../model/environment.ts'
 import { causes, idleActions, wakeModes } from '../../../model/policy.ts'
 import * as d from './data.ts'
-import { snapshotMemory } from './snapshot.ts'
+import { lost, snapshotMemory } from './snapshot.ts'
 
 const path = z.string()
 
@@ -63,6 +63,8 @@ const image = z.object({
 const policyInfo = z.object({
   /** how long it exists; null: until it is removed */
   ttlMs: z.nullable(z.number()),
+  /** what happens when that is over */
+  ttlAction: z.enum(idleActions),
   /** null: nothing happens if nobody uses it */
   idle: z.nullable(z.object({ afterMs: z.number(), action: z.enum(idleActions) })),
   /** whether using it brings it back while it sleeps */
@@ -107,6 +109,8 @@ export const environmentInfo = z.object({
   image: z.exactOptional(image),
   /** words of the program that was started with it, as the command `command`; absent if none was */
   command: z.exactOptional(words),
+  /** what it does not have of the snapshot that it was made from, or restored to; empty: nothing is missing */
+  lost: z.array(lost),
   hostname: z.string(),
   createdAt: d.time,
   /** the time limit of a command that sets none itself; null: no limit */

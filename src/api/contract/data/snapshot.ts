@@ -95,6 +95,19 @@ const failure = z.object({
 /** Why nothing can be made from a snapshot. */
 export type SnapshotFailure = d.Data<typeof failure>
 
+export const lost = z.object({
+  /** whose it is, by its number inside; null: nobody's */
+  process: z.nullable(z.object({ pid: z.number(), command: z.string() })),
+  object: z.string(),
+  /** what happens to it in a copy */
+  what: z.string(),
+  /** what a program there will see */
+  consequence: z.string(),
+})
+
+/** Something that a copy made from a snapshot cannot keep. */
+export type Lost = d.Data<typeof lost>
+
 export const snapshotInfo = z.object({
   kind: z.literal('snapshot'),
   id: d.snapshotId,
@@ -122,6 +135,8 @@ export const snapshotInfo = z.object({
   timing,
   /** absent if it holds no processes */
   memory: z.exactOptional(snapshotMemory),
+  /** what environments made from it do not have; empty: they have everything */
+  lost: z.array(lost),
   createdAt: d.time,
 })
 

@@ -28,7 +28,8 @@ const maxTries = 1000
 
 export function takeIds({ base, count }: NativeSettings['ids'], life: string): IdRange {
   makeOwnDirectory(taken)
-  make(diskPrefix + nameOf({ base, count }), life)
+  const onDisk = diskPrefix + nameOf({ base, count })
+  if (!existsSync(join(taken, onDisk))) make(onDisk, life)
   const ranges = Math.floor((endOfIds - base) / count)
   for (let tries = 0; ranges > 1 && tries < maxTries; tries += 1) {
     // At random: there are many ranges, so the first try usually finds a free one.

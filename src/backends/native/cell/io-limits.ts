@@ -54,7 +54,9 @@ function linesV2(disk: string, { ioReadBytes, ioWriteBytes }: Limits): [string, 
  */
 export async function liftIoLimits(groups: readonly string[]): Promise<() => Promise<void>> {
   const lifted: { readonly path: string; readonly line: string }[] = []
-  for (const path of groups.flatMap((dir) => limitFiles.map((file) => join(dir, file)))) {
+  const paths = groups.flatMap((dir) => limitFiles.map((file) => join(dir, file)))
+  // Most do not exist, and a failed read costs far more than this question.
+  for (const path of paths.filter((each) => existsSync(each))) {
     const text = ifExists(() => readFileSync(path, 'utf8')) ?? ''
     const none = basename(path) === v2File ? 'rbps=max wbps=max' : '0'
     for (const [line, disk] of text.matchAll(/^(\d+:\d+) .*$/gm)) {

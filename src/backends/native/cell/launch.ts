@@ -58,6 +58,8 @@ export interface Launch extends Pick<EnvironmentRecord, 'id' | 'limits' | 'net'>
   readonly slot?: number
   /** `frozen`: restored processes wait before their first instruction; absent: they run */
   readonly start?: 'running' | 'frozen'
+  /** finds the list of what restored processes remember about files; absent: that stays as it is */
+  readonly pairs?: () => Promise<string | null>
   /** verifies the images while they are being restored; absent: they are known to be sound */
   readonly check?: () => Promise<void>
 }
@@ -193,13 +195,14 @@ async function startCell(
 async function restoreCell(
   native: Native,
   cell: CellSpec,
-  { images, start = 'running', check }: Launch & { readonly images: string },
+  { images, pairs, start = 'running', check }: Launch & { readonly images: string },
 ): Promise<Agent> {
   const dumped = openImages(images)
   const lostLocks = lostLocksOf(dumped)
   const place = { ...cell, args: cellArguments(cell) }
   const restoring = restore(native.workers, place, {
     images: dumped,
+    pairs: (await pairs?.()) ?? null,
     start: lostLocks.length > 0 ? 'frozen' : start,
   })
   const [checked] = await Promise.allSettled([check?.(), restoring])

@@ -57,17 +57,17 @@ export async function captureInPlace(
   const tracked = how === null ? undefined : trackedLife(native, subject, how)
   const share = () => shareImages(native, subject, settled, dumped)
   const early = how === 'remapped' ? await shareEarly(native, subject, settled, watch, share) : null
-  const waits = await watch.measure('thaw', () => goOn(native, cgroups, tracked))
+  const noted = await watch.measure('thaw', () => goOn(native, cgroups, tracked))
   const thawedAt = continues ? performance.now() : null
   killPoint('snapshot:thawed')
   if (early !== null) await dropUnmapped(native, subject, settled)
-  const memory = await watch.measure('surgery', async () =>
-    storeImages(native, subject, early ?? (await share()), { ...dumped, waits }),
+  const stored = await watch.measure('surgery', async () =>
+    storeImages(native, subject, early ?? (await share()), { ...dumped, noted }),
   )
   return {
     image: imageOf(subject, ['filesystem', 'processes', 'terminal']),
     imagesBytes: ownBytes(await holdingsOf(native.places, snapshot)),
-    memory,
+    ...stored,
     frozenAt: dumped.frozenAt,
     thawedAt,
     earlierStopMs: dumped.earlierStopMs,
@@ -157,6 +157,7 @@ export async function copySubvolume(
     image: imageOf(subject, ['filesystem']),
     imagesBytes: 0,
     memory: null,
+    lost: [],
     frozenAt,
     thawedAt: performance.now(),
     earlierStopMs: 0,

@@ -11,7 +11,7 @@ import { isAlive } from '../../../linux/process-identity.ts'
 import type { Stopwatch } from '../../../linux/stopwatch.ts'
 import type { Tools } from '../../../linux/tools.ts'
 import type { EnvironmentId, SnapshotId } from '../../../model/ids.ts'
-import type { SnapshotMemory } from '../../../model/snapshot.ts'
+import type { Lost, SnapshotMemory } from '../../../model/snapshot.ts'
 import type { Layer } from '../cell/cell.ts'
 import { isFrozen } from '../cell/freezer.ts'
 import { explained } from '../host-failures.ts'
@@ -22,7 +22,7 @@ import { dropIndexLinks, restoreIndexLinks } from '../overlay/index-links.ts'
 import { copyUpper, seal, unseal } from '../overlay/seal.ts'
 import { deleteSubvolumes } from '../overlay/subvolumes/subvolumes.ts'
 import type { EnvironmentPlaces } from '../places.ts'
-import { continueOriginal, freezeNoting, waitsOfOriginal } from './continue-original.ts'
+import { continueOriginal, freezeNoting, notesOfOriginal } from './continue-original.ts'
 import { holdingsOf, ownBytes } from './holdings.ts'
 import {
   dumpProcesses,
@@ -37,6 +37,8 @@ export interface Capture {
   readonly image: NativeImage
   readonly imagesBytes: number
   readonly memory: SnapshotMemory | null
+  /** what copies will not have */
+  readonly lost: readonly Lost[]
   /** when the environment stopped and continued, in the time of `performance.now()`; null: it has not */
   readonly frozenAt: number
   readonly thawedAt: number | null
@@ -55,14 +57,14 @@ export async function capture(
 ): Promise<Capture> {
   const { instance, snapshot } = subject
   const dumped = await dumpProcesses(native, subject, watch, async () => {})
-  const memory = await watch.measure('surgery', async () => {
+  const stored = await watch.measure('surgery', async () => {
     const settled = await settleDump(native, subject, dumped)
-    const waits = await waitsOfOriginal(native, native.cgroups(subject.id, instance.slot))
+    const noted = await notesOfOriginal(native, native.cgroups(subject.id, instance.slot))
     const shared = await shareImages(native, subject, settled, dumped)
-    const stored = await storeImages(native, subject, shared, { ...dumped, waits })
+    const written = await storeImages(native, subject, shared, { ...dumped, noted })
     const images = openImages(settled.directory)
     await linkNamelessFiles(native.tools, images, instance.process.pid)
-    return stored
+    return written
   })
   killPoint('snapshot:dumped')
   const layer = await watch.measure('seal', () => sealFiles(native, subject))
@@ -75,7 +77,7 @@ export async function capture(
       pinned: dumped.pinned,
     },
     imagesBytes: ownBytes(await holdingsOf(native.places, snapshot)),
-    memory,
+    ...stored,
     frozenAt: dumped.frozenAt,
     thawedAt: null,
     earlierStopMs: dumped.earlierStopMs,
@@ -130,7 +132,7 @@ export async function captureFiles(
   const layers = [layer, ...instance.layers]
   const image: NativeImage = { kind: 'native', captured: ['filesystem'], layers, pinned: false }
   const thawedAt = performance.now()
-  return { image, imagesBytes: 0, memory: null, frozenAt, thawedAt, earlierStopMs: 0 }
+  return { image, imagesBytes: 0, memory: null, lost: [], frozenAt, thawedAt, earlierStopMs: 0 }
 }
 
 /** Undoes `capture`, whatever step it ended at. Nothing inside can tell that anything happened. */
@@ -172,6 +174,7 @@ async function restoreNames(
 
 /** Removes a snapshot's files. */
 export async function discard(native: Native, snapshot: SnapshotId): Promise<void> {
+  await native.remembered.ended(snapshot)
   const files = native.places.filesIn(snapshot)
   await deleteSubvolumes(native.tools, [files])
   await removeTree(native.tools, native.places.snapshot(snapshot))

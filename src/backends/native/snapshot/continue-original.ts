@@ -1,4 +1,4 @@
-import { type InterruptedWait, parseWaits } from '../../../criu/images/waits.ts'
+import { type Noted, nothingNoted, parseNoted } from '../../../criu/images/noted.ts'
 import { type TrackedLife, trackingWords } from '../../../criu/tracking/tracker.ts'
 import type { Talk } from '../../../linux/spawner.ts'
 import type { Ended } from '../../../linux/spawner-wire.ts'
@@ -45,14 +45,14 @@ function notNoted(ended: Ended): BackendError {
 
 /**
  * Lets a frozen cell continue. Calls that the freeze or a dump has ended are made again, with the time
- * that was left. Returns those that a copy of the cell has to make again, too. After a dump, what the
- * processes write from here on is noted for the next one.
+ * that was left. Returns those that a copy of the cell has to make again, too, and what else was noted beside
+ * the dump. After it, what the processes write from here on is noted for the next one.
  */
 export async function continueOriginal(
   native: Waiting,
   cgroups: Cgroups,
   tracked?: TrackedLife,
-): Promise<readonly InterruptedWait[]> {
+): Promise<Noted> {
   const found = await tell(native, cgroups, 'continue', tracked)
   // Also if the helper has done it: nothing else may leave the cell frozen.
   if (isFrozen(cgroups)) await thaw(cgroups)
@@ -78,15 +78,12 @@ export async function holdOriginal(
   native: Waiting,
   cgroups: Cgroups,
   tracked?: TrackedLife,
-): Promise<readonly InterruptedWait[]> {
+): Promise<Noted> {
   return await tell(native, cgroups, 'hold', tracked)
 }
 
 /** Only returns what copies need. The cell stays as it is, because a successor takes its place. */
-export async function waitsOfOriginal(
-  native: Waiting,
-  cgroups: Cgroups,
-): Promise<readonly InterruptedWait[]> {
+export async function notesOfOriginal(native: Waiting, cgroups: Cgroups): Promise<Noted> {
   return await tell(native, cgroups, 'end')
 }
 
@@ -123,21 +120,21 @@ async function tell(
   [cgroup]: Cgroups,
   word: 'continue' | 'prepare' | 'live' | 'hold' | 'end',
   tracked?: TrackedLife,
-): Promise<readonly InterruptedWait[]> {
+): Promise<Noted> {
   const talk = waits.get(cgroup)
-  if (talk === undefined) return []
+  if (talk === undefined) return nothingNoted
   waits.delete(cgroup)
   try {
     const words = tracked === undefined ? '' : trackingWords(tracked)
-    return waitsIn(await talk.tell(`${word}${words}\n`))
+    return notesIn(await talk.tell(`${word}${words}\n`))
   } catch (error) {
     log.error({ cgroup, err: error }, 'some waits inside ended early')
-    return []
+    return nothingNoted
   }
 }
 
-function waitsIn(ended: Ended): readonly InterruptedWait[] {
-  if (ended.exitCode === 0) return parseWaits(ended.stdout)
+function notesIn(ended: Ended): Noted {
+  if (ended.exitCode === 0) return parseNoted(ended.stdout)
   throw new Error(lastWords(ended))
 }
 

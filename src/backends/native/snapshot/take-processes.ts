@@ -1,13 +1,31 @@
 import { join } from 'node:path'
 import { makeCopyVariant } from '../../../criu/image-variants.ts'
+import { withAttributes } from '../../../criu/images/attributes.ts'
 import type { DumpImages } from '../../../criu/images/dump-images.ts'
+import { lockedOnFault } from '../../../criu/images/memory/locked.ts'
+import { withoutLoneData } from '../../../criu/images/memory/lone-data.ts'
+import { withCounters } from '../../../criu/images/noted/counters.ts'
+import { withNoted } from '../../../criu/images/noted/noted.ts'
+import { protectionsIn } from '../../../criu/images/noted/protections.ts'
+import type { Noted } from '../../../criu/images/noted.ts'
+import type { OpenEnd } from '../../../criu/images/tcp/open-ends.ts'
+import { restorableConnections } from '../../../criu/images/tcp/put-back.ts'
+import { withMastersFirst } from '../../../criu/images/terminals.ts'
 import { rearmTimers } from '../../../criu/images/timers.ts'
-import { type InterruptedWait, withWaits } from '../../../criu/images/waits.ts'
+import { withWaits } from '../../../criu/images/waits.ts'
+import { lossesOf } from '../../../criu/losses/losses.ts'
 import { dumpDespiteLostNames } from '../../../criu/lost-names.ts'
 import { neededOf } from '../../../criu/memory/needed-bytes.ts'
 import { copyLeftovers, type DumpInFiles, shareDump } from '../../../criu/memory/share-dump.ts'
 import { judgeProcesses, surveyProcesses, type Verdicts } from '../../../criu/memory/verdicts.ts'
+import { requireSessions } from '../../../criu/sessions.ts'
 import { settleNames } from '../../../criu/settle-names.ts'
+import {
+  acceptPatienceMs,
+  openConnections,
+  requireSteadyConnections,
+  unreadable,
+} from '../../../criu/tcp-connections.ts'
 import { type Baseline, forgetDump } from '../../../criu/tracking/baseline.ts'
 import { imagesMode, writeImages } from '../../../criu/write-images.ts'
 import { mkdir, rm } from '../../../linux/files/quick-fs.ts'
@@ -15,9 +33,10 @@ import { killPoint } from '../../../linux/kill-points.ts'
 import type { Stopwatch } from '../../../linux/stopwatch.ts'
 import type { MemoryMode } from '../../../model/environment.ts'
 import type { EnvironmentId, SnapshotId } from '../../../model/ids.ts'
-import type { MemoryTracking, SnapshotMemory } from '../../../model/snapshot.ts'
+import type { Lost, MemoryTracking, SnapshotMemory } from '../../../model/snapshot.ts'
 import type { NativeInstance } from '../instance.ts'
 import type { Native } from '../native.ts'
+import { upperIn } from '../overlay/subvolumes/subvolumes.ts'
 import { layerArguments } from '../overlay/view/native-view.ts'
 import { liveView } from '../overlay/view/view-files.ts'
 import { privateMemory } from '../stats/private-memory.ts'
@@ -48,6 +67,8 @@ export interface FullSubject extends Subject {
 export interface Dumped {
   readonly images: DumpImages
   readonly verdicts: Verdicts
+  /** TCP connections of which the kernel has one end */
+  readonly openEnds: readonly OpenEnd[]
   /** memory that only they use */
   readonly privateBytes: number
   /** whether they can be restored only over exactly the layers they have now */
@@ -86,6 +107,7 @@ export async function dumpProcesses(
   const since = typeof baseline === 'string' ? null : baseline.directory
   const layers = layerArguments(liveView(places, id, instance))
   const request = { pid: instance.process.pid, images: directory, cgroup, tracking: since, layers }
+  const patientUntil = performance.now() + acceptPatienceMs
   const { result, phases, frozenAt } = await holdStill(groups, {
     prepare: async () => {
       workers.prepare(2)
@@ -105,13 +127,27 @@ export async function dumpProcesses(
       await Promise.allSettled([dumping, beside])
       const dumped = await dumping
       await beside
-      return { verdicts, ...dumped }
+      requireSteadyConnections(dumped.images)
+      requireSessions(dumped.images, verdicts)
+      const openEnds = openConnections(dumped.images, instance.process.pid)
+      const isPatient = instance.files === undefined || performance.now() < patientUntil
+      const lossy = isPatient ? unreadable(openEnds) : null
+      if (lossy !== null) throw lossy
+      return { verdicts, openEnds, ...dumped }
     },
   })
   watch.add(phases)
-  const { verdicts, images, watchesByHandle } = result
+  const { verdicts, images, openEnds, watchesByHandle } = result
   const tracking = await trackingOf(native, subject, baseline, images)
-  const dump = { images, verdicts, privateBytes, baseline, tracking, pinned: watchesByHandle }
+  const dump = {
+    images,
+    verdicts,
+    openEnds,
+    privateBytes,
+    baseline,
+    tracking,
+    pinned: watchesByHandle,
+  }
   return { ...dump, frozenAt, earlierStopMs: live?.stopMs ?? 0 }
 }
 
@@ -121,7 +157,8 @@ export async function settleDump(
   { instance }: Subject,
   { images: dumped }: Dumped,
 ): Promise<DumpImages> {
-  const settled = await settleNames(tools, dumped, instance.process.pid)
+  const named = await settleNames(tools, dumped, instance.process.pid)
+  const settled = withMastersFirst(withoutLoneData(named))
   return settled.with({ 'files.img': rearmTimers(settled.files) })
 }
 
@@ -139,22 +176,48 @@ export async function shareImages(
   return await shareDump(whole, sharing)
 }
 
-interface Stored extends Pick<Dumped, 'privateBytes' | 'tracking'> {
-  readonly waits: readonly InterruptedWait[]
+interface ToStore extends Pick<Dumped, 'privateBytes' | 'tracking' | 'verdicts' | 'openEnds'> {
+  readonly noted: Noted
+}
+
+/** What the images need besides CRIU's own. */
+function withNotes(images: DumpImages, { waits, attributes }: Noted): DumpImages {
+  const locked = lockedOnFault(withWaits(images, waits))
+  const marked = withCounters(locked.images, attributes)
+  return withAttributes(marked, [...attributes, ...locked.attributes, ...protectionsIn(images)])
+}
+
+/** What the record of the snapshot says about its processes. */
+export interface Stored {
+  readonly memory: SnapshotMemory
+  readonly lost: readonly Lost[]
 }
 
 /** Writes the images. */
 export async function storeImages(
   native: Native,
-  { snapshot }: Subject,
+  subject: Subject,
   shared: DumpInFiles,
-  { privateBytes, tracking, waits }: Stored,
-): Promise<SnapshotMemory> {
+  { privateBytes, tracking, verdicts, openEnds, noted }: ToStore,
+): Promise<Stored> {
   const { places } = native
-  const { images, memory } = shared
+  const { snapshot } = subject
+  const { images: dumped, memory } = shared
+  const { images, attributes } = restorableConnections(dumped, openEnds)
   await copyLeftovers(shared, places.pages(snapshot))
-  const written = await writeImages(withWaits(images, waits))
+  const complete = withNoted(images, changedFilesOf(native, subject), noted)
+  const all = { ...noted, attributes: [...noted.attributes, ...attributes] }
+  const written = await writeImages(withNotes(complete, all))
   await makeCopyVariant(places.snapshot(snapshot), written)
   await dropBaseline(native, snapshot)
-  return { ...memory, ...neededOf(images, privateBytes), tracking }
+  return {
+    memory: { ...memory, ...neededOf(images, privateBytes), tracking },
+    lost: lossesOf(images, verdicts, { openEnds, attributes: noted.attributes }),
+  }
+}
+
+function changedFilesOf({ places }: Native, { id, instance, snapshot }: Subject): string {
+  return instance.files === undefined
+    ? places.slot(id, instance.slot).upper
+    : upperIn(places.filesIn(snapshot))
 }

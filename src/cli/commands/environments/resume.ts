@@ -1,6 +1,7 @@
 import { addExamples, envArgument } from '../../help.ts'
 import type { MakeCommand } from '../../make-command.ts'
 import { labelOf } from '../../render/environment.ts'
+import { lostOf } from '../../render/layout/sentences.ts'
 
 export const make: MakeCommand = (command, cli) =>
   addExamples(
@@ -16,7 +17,10 @@ export const make: MakeCommand = (command, cli) =>
           const environment = await forkpoint.get(reference)
           await environment.resume()
           const { lastInfo: info } = environment
-          await context.show({ json: info, text: () => `resumed ${labelOf(info)}` })
+          await context.show({
+            json: info,
+            text: () => [`resumed ${labelOf(info)}`, ...lostOf(info)].join('\n'),
+          })
         }),
       ),
     [['forkpoint resume web', 'continue']],

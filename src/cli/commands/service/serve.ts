@@ -11,12 +11,17 @@ import type { MakeCommand } from '../../make-command.ts'
 /** How long requests that are under way may take to end. */
 const drainMs = 20_000
 
+const forkdAddress = '127.0.0.1:8889'
+const e2bAddress = '127.0.0.1:7071'
+
 interface Options {
   readonly socket?: string
   readonly listen?: string
   readonly tlsCert?: string
   readonly tlsKey?: string
   readonly domain?: string
+  readonly forkd?: string | true
+  readonly e2b?: string | true
   readonly detach?: true
   readonly stop?: true
 }
@@ -32,6 +37,14 @@ export const make: MakeCommand = (command, cli) =>
       .option('--tls-cert <file>', 'certificate for TCP; required beyond this machine')
       .option('--tls-key <file>', 'its key')
       .option('--domain <name>', 'serve ports inside at PORT-ID.NAME')
+      .option(
+        '--forkd [addr:port]',
+        `serve clients of forkd, with tokens (default: ${forkdAddress})`,
+      )
+      .option(
+        '--e2b [addr:port]',
+        `serve clients of E2B, with keys of \`token create --e2b\` (default: ${e2bAddress})`,
+      )
       .option('--detach', 'start it in the background, and return when it answers')
       .option('--stop', 'end the daemon of this home; environments keep running')
       .action((options: Options, self) =>
@@ -69,12 +82,16 @@ async function serveHere(context: Context, socket: string, options: Options): Pr
   // The launcher set it for this process, not for those that it starts.
   delete process.env.MALLOC_ARENA_MAX
   const { parseTcpAddress, startDaemon } = await import('../../../serve.ts')
+  const forkd = options.forkd === true ? forkdAddress : options.forkd
+  const e2b = options.e2b === true ? e2bAddress : options.e2b
   await using daemon = await startDaemon({
     open: context.openOptions,
     socket,
     listen: options.listen === undefined ? undefined : parseTcpAddress(options.listen),
     tls: tlsOf(options),
     domain: options.domain,
+    forkd: forkd === undefined ? undefined : parseTcpAddress(forkd),
+    e2b: e2b === undefined ? undefined : parseTcpAddress(e2b),
     onStop: stopped.resolve,
   })
   const { addresses } = daemon

@@ -2,7 +2,7 @@ import { toJson } from '../../../model/errors.ts'
 import { parseCount } from '../../../model/values/quantities.ts'
 import { withoutUndefined } from '../../../model/values/without-undefined.ts'
 import { pairsOption, parsedOption } from '../../arguments/options.ts'
-import { addExamples, branchArgument } from '../../help.ts'
+import { addExamples, branchArgument, strictHelp } from '../../help.ts'
 import type { MakeCommand } from '../../make-command.ts'
 import { forking, forkReport } from '../../render/branch-reports.ts'
 
@@ -11,6 +11,7 @@ interface Options {
   readonly name?: string
   readonly label?: Readonly<Record<string, string>>
   readonly atomic?: true
+  readonly strict?: true
   readonly quiet?: true
 }
 
@@ -28,14 +29,15 @@ export const make: MakeCommand = (command, cli) =>
       )
       .addOption(pairsOption('--label <key=value>', 'a label to find them by'))
       .option('--atomic', 'all or none: if one fork fails, remove the others')
+      .option('--strict', strictHelp)
       .option('-q, --quiet', 'print only the ids')
       .action((reference: string, options: Options, self) =>
         cli.perform(self, async (context) => {
           await using forkpoint = await context.open()
           const from = await forkpoint.find(reference)
-          const { count = 1, name, label, atomic = false } = options
+          const { count = 1, name, label, atomic = false, strict } = options
           const forks = await context.wait(forking(reference), () =>
-            from.fork(count, withoutUndefined({ atomic, name, labels: label })),
+            from.fork(count, withoutUndefined({ atomic, name, labels: label, strict })),
           )
           const infos = forks.map(({ lastInfo: info }) => info)
           const errors = forks.errors.map(toJson)

@@ -1,7 +1,7 @@
-import type { EndOptions } from '../../../index.ts'
-import { addExamples, branchArgument, envArgument, forceHelp } from '../../help.ts'
+import type { RestoreOptions } from '../../../index.ts'
+import { addExamples, branchArgument, envArgument, forceHelp, strictHelp } from '../../help.ts'
 import type { MakeCommand } from '../../make-command.ts'
-import { promoted } from '../../render/layout/sentences.ts'
+import { lostOf, promoted } from '../../render/layout/sentences.ts'
 
 export const make: MakeCommand = (command, cli) =>
   addExamples(
@@ -13,16 +13,18 @@ export const make: MakeCommand = (command, cli) =>
       .argument('<env|snapshot>', `the branch to keep: ${branchArgument}`)
       .argument('<env>', `the environment that becomes it: ${envArgument}`)
       .option('--force', forceHelp)
-      .action((source: string, target: string, { force = false }: EndOptions, self) =>
+      .option('--strict', strictHelp)
+      .action((source: string, target: string, options: RestoreOptions, self) =>
         cli.perform(self, async (context) => {
+          const { force = false, strict = false } = options
           await using forkpoint = await context.open()
           const from = await forkpoint.find(source)
           const into = await forkpoint.get(target)
-          await context.wait(`promoting ${source}`, () => into.promote(from, { force }))
+          await context.wait(`promoting ${source}`, () => into.promote(from, { force, strict }))
           const { lastInfo: info } = into
           await context.show({
             json: info,
-            text: () => promoted(from, info),
+            text: () => [promoted(from, info), ...lostOf(info)].join('\n'),
           })
         }),
       ),

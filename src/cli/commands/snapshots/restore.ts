@@ -1,5 +1,5 @@
-import type { EndOptions } from '../../../index.ts'
-import { addExamples, envArgument, forceHelp, snapshotArgument } from '../../help.ts'
+import type { RestoreOptions } from '../../../index.ts'
+import { addExamples, envArgument, forceHelp, snapshotArgument, strictHelp } from '../../help.ts'
 import type { MakeCommand } from '../../make-command.ts'
 import { restoreReport, restoring } from '../../render/branch-reports.ts'
 
@@ -10,12 +10,16 @@ export const make: MakeCommand = (command, cli) =>
       .argument('<env>', envArgument)
       .argument('<snapshot>', snapshotArgument)
       .option('--force', forceHelp)
-      .action((reference: string, wanted: string, { force = false }: EndOptions, self) =>
+      .option('--strict', strictHelp)
+      .action((reference: string, wanted: string, options: RestoreOptions, self) =>
         cli.perform(self, async (context) => {
+          const { force = false, strict = false } = options
           await using forkpoint = await context.open()
           const environment = await forkpoint.get(reference)
           const snapshot = await forkpoint.snapshot(wanted)
-          await context.wait(restoring(reference), () => environment.restore(snapshot, { force }))
+          await context.wait(restoring(reference), () =>
+            environment.restore(snapshot, { force, strict }),
+          )
           await context.show(restoreReport(environment.lastInfo, snapshot))
         }),
       ),

@@ -5,7 +5,7 @@ import { InvalidInputError } from '../../../model/errors.ts'
 import { quote } from '../../../model/text/quote.ts'
 import { withoutUndefined } from '../../../model/values/without-undefined.ts'
 import { pairsOption, parsedOption } from '../../arguments/options.ts'
-import { addExamples, envArgument } from '../../help.ts'
+import { addExamples, envArgument, strictHelp } from '../../help.ts'
 import { Interrupts } from '../../interrupts.ts'
 import type { MakeCommand } from '../../make-command.ts'
 import { snapshotReport, taking } from '../../render/branch-reports.ts'
@@ -20,6 +20,7 @@ interface Options {
   readonly durable?: true
   readonly live?: boolean
   readonly prove?: true
+  readonly strict?: true
   readonly wait: boolean
   readonly quiet?: true
 }
@@ -46,6 +47,7 @@ export const make: MakeCommand = (command, cli) =>
       .option('--live', 'copy memory while it runs; default: if much of it is new')
       .option('--no-live', 'copy all memory in one stop')
       .option('--prove', 'return only when a copy has shown that it can be restored')
+      .option('--strict', strictHelp)
       .option('-q, --quiet', 'print only the id')
       .action((reference: string, options: Options, self) =>
         cli.perform(self, async (context) => {
@@ -81,6 +83,7 @@ function parseJson(text: string): Json {
 }
 
 function snapshotOptions(options: Options, signal: AbortSignal): SnapshotOptions {
-  const { name, message, mode, label, metadata, durable, live } = options
-  return withoutUndefined({ signal, name, message, mode, labels: label, metadata, durable, live })
+  const { label: labels, name, message, mode, metadata, durable, live, strict } = options
+  const wanted = { name, message, mode, labels, metadata, durable, live, strict }
+  return withoutUndefined({ signal, ...wanted })
 }

@@ -21,6 +21,12 @@ export function named(answer: unknown): Named | null {
   return isNamed ? { id, name } : null
 }
 
+/** An environment with nothing more to say about it than its name; null if the answer is something else. */
+export function complete(answer: unknown): Named | null {
+  const { lost } = (answer ?? {}) as { readonly lost?: unknown }
+  return Array.isArray(lost) && lost.length === 0 ? named(answer) : null
+}
+
 /** What a reference means, to be named by its id from now on. Throws if the answer is something else. */
 export function foundId<Id extends string>(answer: unknown, isId: (id: unknown) => id is Id): Id {
   const id = named(answer)?.id

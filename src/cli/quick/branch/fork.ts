@@ -4,7 +4,7 @@ import { parseName } from '../../../model/values/names.ts'
 import { parseCount } from '../../../model/values/quantities.ts'
 import { forking, forkReport } from '../../render/branch-reports.ts'
 import type { Named } from '../../render/environment.ts'
-import { foundId, named, whole } from './answers.ts'
+import { complete, foundId, whole } from './answers.ts'
 import { detailOf } from './plain-words.ts'
 import type { QuickVerb } from './quick-verb.ts'
 
@@ -29,8 +29,8 @@ export const fork: QuickVerb = {
       carryOut: async () => {
         const answer = await make()
         const detail = detailOf(flags)
-        const complete = flags.has('json') ? null : allNamed(answer)
-        if (complete !== null) return { report: forkReport(complete, [], detail), errors: [] }
+        const plain = flags.has('json') ? null : allComplete(answer)
+        if (plain !== null) return { report: forkReport(plain, [], detail), errors: [] }
         const made = await whole(link, 'snapshot.fork', answer)
         const environments = made.flatMap((each) => ('error' in each ? [] : [each]))
         const errors = made.flatMap((each) => ('error' in each ? [each.error] : []))
@@ -41,8 +41,8 @@ export const fork: QuickVerb = {
 }
 
 /** Null unless the answer is all that was asked for. */
-function allNamed(answer: unknown): Named[] | null {
+function allComplete(answer: unknown): Named[] | null {
   if (!Array.isArray(answer)) return null
-  const all = answer.map(named)
+  const all = answer.map(complete)
   return all.every((each) => each !== null) ? all : null
 }

@@ -1,7 +1,7 @@
 import { sendOperation } from '../../../client/link/send-operation.ts'
 import { isEnvironmentId, isSnapshotId } from '../../../model/ids.ts'
 import { restoreReport, restoring } from '../../render/branch-reports.ts'
-import { foundId, named, whole } from './answers.ts'
+import { complete, foundId, named, whole } from './answers.ts'
 import type { QuickVerb } from './quick-verb.ts'
 
 export const restore: QuickVerb = {
@@ -17,7 +17,7 @@ export const restore: QuickVerb = {
       doing: restoring(reference),
       carryOut: async () => {
         const answer = await sendOperation(link, 'environment.restore', { id, to, force: false })
-        const restored = flags.has('json') ? null : named(answer)
+        const restored = flags.has('json') ? null : complete(answer)
         const report = restoreReport(
           restored ?? (await whole(link, 'environment.restore', answer)),
           named(snapshot) ?? (await whole(link, 'snapshot.get', snapshot)),

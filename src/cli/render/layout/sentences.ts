@@ -1,6 +1,7 @@
 // What the verbs print when they are done; `quickstart` prints the same.
-import type { CachedImage, SnapshotInfo } from '../../../index.ts'
+import type { CachedImage, Lost, SnapshotInfo } from '../../../index.ts'
 import { type CopiedReason, copiedReasons } from '../../../model/copied-reasons.ts'
+import { lostInWords } from '../../../model/text/lost.ts'
 import { printable } from '../../../model/text/printable.ts'
 import { formatBytes, formatDuration } from '../../../model/values/quantities.ts'
 import { labelOf, type Named } from '../environment.ts'
@@ -16,7 +17,17 @@ export function attached(environment: Named, target: string): string {
 export function taken(snapshot: SnapshotInfo): string {
   const { pauseMs, totalMs } = snapshot.timing
   const times = `${formatDuration(totalMs)}, paused for ${formatDuration(pauseMs)}`
-  return [`took snapshot ${labelOf(snapshot)} in ${times}`, ...memoryOf(snapshot)].join('\n')
+  const sentence = `took snapshot ${labelOf(snapshot)} in ${times}`
+  return [sentence, ...memoryOf(snapshot), ...lostOf(snapshot)].join('\n')
+}
+
+const mostLost = 5
+
+/** What copies do not have. */
+export function lostOf({ lost = [] }: { readonly lost?: readonly Lost[] }): string[] {
+  const lines = lost.slice(0, mostLost).map((each) => `lost: ${printable(lostInWords(each))}`)
+  const more = lost.length - lines.length
+  return more > 0 ? [...lines, `lost: ${more} more; --json lists all`] : lines
 }
 
 /** Which memory forks will share, and why the rest is copied. */

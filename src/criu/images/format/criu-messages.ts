@@ -19,6 +19,9 @@ export const pstreeEntry = schema({
 /** ids-PID.img */
 export const taskKobjIdsEntry = schema({ filesId: [2, 'uint32'] })
 
+/** tty-info.img */
+export const ttyInfoEntry = schema({ id: [1, 'uint32'] })
+
 /** fdinfo-ID.img */
 export const fdinfoEntry = schema({ id: [1, 'uint32'], fd: [4, 'uint32'] })
 
@@ -28,10 +31,12 @@ export const fileEntry = schema({
   id: [2, 'uint32'],
   reg: [3, 'message', 'optional'],
   isk: [4, 'message', 'optional'],
+  efd: [8, 'message', 'optional'],
   tfd: [12, 'message', 'optional'],
   ify: [13, 'message', 'optional'],
   ffy: [14, 'message', 'optional'],
   usk: [16, 'message', 'optional'],
+  pipe: [18, 'message', 'optional'],
 })
 
 export const regFileEntry = schema({
@@ -55,6 +60,7 @@ export const fownEntry = schema({
 })
 
 export const inetSkEntry = schema({
+  ino: [2, 'uint32'],
   family: [3, 'uint32'],
   proto: [5, 'uint32'],
   state: [6, 'uint32'],
@@ -63,6 +69,22 @@ export const inetSkEntry = schema({
   srcAddr: [11, 'uint32', 'repeated'],
   dstAddr: [12, 'uint32', 'repeated'],
 })
+
+/** at the start of tcp-stream-INODE.img, followed by the bytes of both queues */
+export const tcpStreamEntry = schema({
+  inqLen: [1, 'uint32'],
+  /** the number of the next byte to come, after the end if that has come */
+  inqSeq: [2, 'uint32'],
+  /** sent or not, without the end */
+  outqLen: [3, 'uint32'],
+  /** the number of the next byte to be written, after the end if there is one */
+  outqSeq: [4, 'uint32'],
+  /** not sent */
+  unsqLen: [12, 'uint32', 'optional'],
+  sndWnd: [14, 'uint32', 'optional'],
+})
+
+export const eventfdEntry = schema({ flags: [2, 'uint32'] })
 
 export const timerfdEntry = schema({
   ticks: [5, 'uint64'],
@@ -74,7 +96,7 @@ export const timerfdEntry = schema({
 
 export const inotifyFileEntry = schema({ wd: [5, 'message', 'repeated'] })
 
-export const inotifyWdEntry = schema({ fHandle: [7, 'message'] })
+export const inotifyWdEntry = schema({ ino: [2, 'int64'], fHandle: [7, 'message'] })
 
 export const fanotifyFileEntry = schema({ mark: [6, 'message', 'repeated'] })
 
@@ -86,12 +108,17 @@ export const fanotifyInodeMarkEntry = schema({ fHandle: [2, 'message'] })
 export const fhEntry = schema({ path: [4, 'name', 'optional'] })
 
 export const unixSkEntry = schema({
+  ino: [2, 'uint32'],
+  type: [3, 'uint32'],
+  state: [4, 'uint32'],
   /** as the program passed it to bind, including bytes after its end; abstract if it begins with NUL */
   name: [11, 'name'],
-  /** the directory that a relative name is in */
+  /** the directory that a relative name is in; see also noted/socket-names.ts */
   nameDir: [14, 'name', 'optional'],
   deleted: [15, 'bool', 'optional'],
 })
+
+export const pipeEntry = schema({ flags: [3, 'uint32'] })
 
 /** filelocks.img */
 export const fileLockEntry = schema({
@@ -111,11 +138,13 @@ export const remapFilePathEntry = schema({
 })
 
 /** at the start of ghost-file-ID.img, a file that was deleted and is still open */
-export const ghostFileEntry = schema({ mode: [3, 'uint32'] })
+export const ghostFileEntry = schema({ mode: [3, 'uint32'], ino: [5, 'int64', 'optional'] })
 
 /** mountpoints-ID.img */
 export const mntEntry = schema({
   mntId: [2, 'uint32'],
+  /** the device number, as the kernel keeps it */
+  rootDev: [3, 'uint32'],
   /** as in mount(2) */
   flags: [5, 'uint32'],
   mountpoint: [7, 'name'],
@@ -127,7 +156,7 @@ export const seccompEntry = schema({ filters: [1, 'message', 'repeated'] })
 export const seccompFilter = schema({
   /** instructions, as they were installed */
   filter: [1, 'message'],
-  /** index of the one that was installed before; absent: it was the first */
+  /** index of the one that was installed after it; absent: it was the last */
   prev: [2, 'uint32', 'optional'],
 })
 
@@ -150,6 +179,8 @@ export const mmEntry = schema({
   brk: [7, 'uint64', 'optional'],
   exeFileId: [12, 'uint32'],
   vmas: [14, 'message', 'repeated'],
+  /** as PR_GET_DUMPABLE says; 1: it is */
+  dumpable: [15, 'int32', 'optional'],
 })
 
 export const vmaEntry = schema({
@@ -227,7 +258,7 @@ export const threadCoreEntry = schema({
   creds: [10, 'message', 'optional'],
   /** as in seccomp(2); 0: none, 2: filters */
   seccompMode: [11, 'uint32', 'optional'],
-  /** index of the last one in seccomp.img */
+  /** index of the first one that was installed, in seccomp.img; the others follow by `prev` */
   seccompFilter: [12, 'uint32', 'optional'],
 })
 

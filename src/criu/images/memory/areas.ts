@@ -169,6 +169,11 @@ export function renumbered(area: Area, fileId: number): Uint8Array {
   return rewritten(area, { shmid: fileId })
 }
 
+/** The same area, for a copy that locks it later. */
+export function unlocked(area: Area): Uint8Array {
+  return rewritten(area, { flags: area.flags & ~MAP_LOCKED })
+}
+
 /** Making a new entry takes half the time, but is only possible if there are no unknown fields to keep. */
 function rewritten(area: Area, changes: Partial<Message<typeof vmaEntry>>): Uint8Array {
   if (area.unknownFields > 0) return change(vmaEntry, area.entry, changes)

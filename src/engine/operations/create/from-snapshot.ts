@@ -33,9 +33,18 @@ export async function createFromSnapshot(
 /** Its processes already run with these, so new values would apply only in part. */
 function refuseFixedOptions(options: CreateOptions): void {
   const { backend, limits, net, netAllow, memory, env, workdir, command } = options
-  const { processes, extraArgs, exportDir, ttlMs, idle, wake } = options
+  const { processes, extraArgs, exportDir, ttlMs, ttlAction, idle, wake } = options
   const fixed = { backend, limits, net, netAllow, memory, env, workdir, command }
-  const given = Object.entries({ ...fixed, processes, extraArgs, exportDir, ttlMs, idle, wake })
+  const given = Object.entries({
+    ...fixed,
+    processes,
+    extraArgs,
+    exportDir,
+    ttlMs,
+    ttlAction,
+    idle,
+    wake,
+  })
     .filter(([, value]) => value !== undefined && !isEmpty(value))
     .map(([key]) => key)
   if (given.length === 0) return

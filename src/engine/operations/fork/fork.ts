@@ -24,6 +24,7 @@ import { afterFork } from '../../spares/wants.ts'
 import { hostnameOf } from '../identity.ts'
 import { materialize } from '../materialize.ts'
 import { remove } from '../remove.ts'
+import { requireNothingLost } from '../require-nothing-lost.ts'
 import { requireReady } from '../require-ready.ts'
 import { forkDraft } from './fork-draft.ts'
 import { hasForkHooks, runForkHooks } from './fork-hooks.ts'
@@ -52,6 +53,7 @@ export async function fork(
   )
   requireFreeNames(engine, drafts)
   requireWithinLimits(snapshot, snapshot.origin.limits)
+  if (options.strict) requireNothingLost(snapshot)
   const spares = { kind: 'fork', snapshot: snapshot.id } as const
   if (count === 1) await engine.spares.underWay(spares)
   const missing = Math.max(0, count - countReady(engine, spares))
@@ -134,7 +136,8 @@ async function makeOne(
       lease.requireHeld()
       store.journal.finish(operation, { phases: watch.phases })
       recordProven(engine, snapshot.id)
-      return store.environments.update(record.id, { status: 'running', instance })
+      const { lost = [] } = snapshot
+      return store.environments.update(record.id, { status: 'running', instance, lost })
     })
   } catch (error) {
     await undoFailed(engine, operation, error, async () => {

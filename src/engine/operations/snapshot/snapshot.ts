@@ -21,6 +21,7 @@ import { retire } from '../../spares/discard.ts'
 import { afterSnapshot } from '../../spares/wants.ts'
 import { materialize } from '../materialize.ts'
 import { type CauseOptions, sleptNow } from '../pause.ts'
+import { requireNothingLost } from '../require-nothing-lost.ts'
 import { begin, type Draft, type SnapshotOptions } from './snapshot-draft.ts'
 
 /**
@@ -72,6 +73,7 @@ async function takeExclusively(
   const { record, mode } = draft
   const { ready, original } = await orGiveBack(engine, draft, async () => {
     const { taken, original } = await take(engine, draft, 'continue', options)
+    if (options.strict) requireNothingLost(taken)
     if (original === 'runs') {
       if (mode === 'full') await pauseAgain(engine, record, record.instance)
       return { ready: commit(engine, draft, taken, { next: record.instance }), original }
@@ -173,6 +175,7 @@ async function take(
     original: original === 'awaits-successor' ? 'replaced' : 'kept',
     ...(result.memory && { memory: result.memory }),
     ...(shells.length > 0 && { shells }),
+    ...(result.lost && { lost: result.lost }),
     sizes: { filesBytes, imagesBytes },
     timing: { ...draft.timing, pauseMs: pauseOf(result), phases },
   }
@@ -227,7 +230,7 @@ function commit(
 ): SnapshotRecord {
   const { store } = engine
   const totalMs = msSince(began)
-  const { id, image, proof, captured, original, memory, shells, sizes, durable } = taken
+  const { id, image, proof, captured, original, memory, shells, lost, sizes, durable } = taken
   const timing = { ...taken.timing, totalMs }
   return store.transaction(() => {
     lease.requireHeld()
@@ -244,6 +247,7 @@ function commit(
       timing,
       ...(memory !== undefined && { memory }),
       ...(shells !== undefined && { shells }),
+      ...(lost !== undefined && { lost }),
     })
     // A snapshot without its processes is not part of the environment's line if the backend can take them.
     const capabilities = capabilitiesOfLife(engine.backend(record.backend), record.instance)

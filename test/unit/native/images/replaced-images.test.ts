@@ -41,17 +41,20 @@ test('the root gets the flags of a new one, other mounts keep theirs', () => {
   expect(withRootFlags(walled, 4)).toBe(walled)
 })
 
-test('the first filter is replaced by the current one, those of programs stay', () => {
+test("the cell's filter is replaced by the current one, those of programs stay", () => {
   const filter = (bytes: number[], prev?: number) =>
     make(seccompFilter, { filter: Buffer.from(bytes), prev })
   const ours = Buffer.from([9, 9])
-  const before = image(make(seccompEntry, { filters: [filter([1]), filter([2], 0), filter([3])] }))
-  const after = withFilter(before, ours)
+  // CRIU lists the filters of a process from the last that was installed to the first.
+  const filters = [filter([1]), filter([2]), filter([1], 1), filter([3], 2)]
+  const before = image(make(seccompEntry, { filters }))
+  const after = withFilter(before, 0, ours)
   const [entry] = after.entries
-  const filters = read(seccompEntry, entry ?? new Uint8Array()).filters.map((each) =>
+  const changed = read(seccompEntry, entry ?? new Uint8Array()).filters.map((each) =>
     read(seccompFilter, each),
   )
-  expect(filters.map((each) => [...each.filter])).toEqual([[9, 9], [2], [9, 9]])
-  expect(filters.map(({ prev }) => prev)).toEqual([undefined, 0, undefined])
-  expect(withFilter(after, ours)).toBe(after)
+  expect(changed.map((each) => [...each.filter])).toEqual([[9, 9], [2], [9, 9], [3]])
+  expect(changed.map(({ prev }) => prev)).toEqual([undefined, undefined, 1, 2])
+  expect(withFilter(after, 0, ours)).toBe(after)
+  expect(withFilter(before, null, ours)).toBe(before)
 })

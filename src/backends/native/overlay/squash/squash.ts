@@ -89,6 +89,12 @@ export function layersOf(record: SnapshotImage): string[] {
     .map(({ path }) => basename(path))
 }
 
+/** The snapshots whose layers an image or an instance is made of. */
+export function layerOwners(record: SnapshotImage): SnapshotId[] {
+  const owners = layersIn(record).flatMap((layer) => nameOf(layer)?.owner ?? [])
+  return [...new Set(owners)]
+}
+
 /** Removes the squashed layers of a snapshot that is being discarded. */
 export async function discardSquashed(
   { places, tools }: Native,

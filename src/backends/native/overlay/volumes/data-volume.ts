@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, statfsSync, statSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { pathExists } from '../../../../linux/files/path-exists.ts'
 import type { Tools } from '../../../../linux/tools.ts'
@@ -45,8 +45,15 @@ export async function discardDataVolume(tools: Tools, places: Places): Promise<v
   await discardVolumeFile(tools, volumeOf(places))
 }
 
-/** Whether this is another file system than that of `/`. Subvolumes of one btrfs are not. */
+const btrfsType = 0x9123683e
+
+/**
+ * Whether this is another file system than that of `/`. Subvolumes of one btrfs are not, though their device
+ * numbers differ. The table of mounts is long where many environments run, so it is read only for those.
+ */
 function isSeparate(data: string): boolean {
+  if (statSync(data).dev === statSync('/').dev) return false
+  if (statfsSync('/').type !== btrfsType) return true
   const table = readFileSync('/proc/self/mountinfo', 'utf8')
   return deviceUnder(table, data) !== deviceUnder(table, '/')
 }

@@ -1,0 +1,1 @@
+"""What both clients share, without any I/O."""

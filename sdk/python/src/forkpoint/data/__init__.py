@@ -1,0 +1,60 @@
+"""What the daemon answers, as data classes. Times are milliseconds since 1970."""
+
+from .environment import (
+    CommandInfo,
+    EnvironmentInfo,
+    ExecResult,
+    ExitStatus,
+    Idle,
+    Limits,
+    LogEntry,
+    Net,
+    Output,
+    PolicyInfo,
+    RawOutput,
+    Source,
+    Stats,
+    TerminalInfo,
+    TerminalScreen,
+)
+from .files import Diff, FileChange, FileEntry, FileInfo, WatchEvent
+from .inputs import IdleInput, LimitsInput
+from .snapshot import Lost, Phase, PrunePlan, SnapshotInfo, SnapshotSizes, SnapshotTiming
+from .store import Event, NewToken, RunningOperation, TokenInfo, TreeNode, Usage
+
+__all__ = [
+    "CommandInfo",
+    "Diff",
+    "EnvironmentInfo",
+    "Event",
+    "ExecResult",
+    "ExitStatus",
+    "FileChange",
+    "FileEntry",
+    "FileInfo",
+    "Idle",
+    "IdleInput",
+    "Limits",
+    "LimitsInput",
+    "LogEntry",
+    "Lost",
+    "Net",
+    "NewToken",
+    "Output",
+    "Phase",
+    "PolicyInfo",
+    "PrunePlan",
+    "RawOutput",
+    "RunningOperation",
+    "SnapshotInfo",
+    "SnapshotSizes",
+    "SnapshotTiming",
+    "Source",
+    "Stats",
+    "TerminalInfo",
+    "TerminalScreen",
+    "TokenInfo",
+    "TreeNode",
+    "Usage",
+    "WatchEvent",
+]

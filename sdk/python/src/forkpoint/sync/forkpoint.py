@@ -1,0 +1,239 @@
+# Made by tools/make_sync.py from forkpoint/aio/forkpoint.py; change that one.
+from __future__ import annotations
+
+from typing import Any, Iterator, Dict, List, Mapping, Optional, Sequence, Union
+
+from ..core.address import find_target
+from ..core.decode import decode, decode_list
+from ..core.names import given, renamed
+from ..core.request import filled, get, post
+from ..core.sources import Source, absolute
+from ..core.tree import nested
+from ..data import (
+    EnvironmentInfo,
+    Event,
+    IdleInput,
+    LimitsInput,
+    PrunePlan,
+    RunningOperation,
+    SnapshotInfo,
+    TreeNode,
+    Usage,
+)
+from ..errors import ForkpointError, error_from_json
+from .environment import Environment
+from .link import Link
+from .snapshot import Snapshot
+from .stream import sleep
+from .tokens import Tokens
+
+#: Before a lost stream of events is asked for again.
+_PAUSE = 0.1
+
+
+class Forkpoint:
+    """A daemon, and the environments that it serves."""
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+        self.tokens = Tokens(link)
+
+    @classmethod
+    def connect(
+        cls,
+        url_or_socket: Optional[str] = None,
+        *,
+        token: Optional[str] = None,
+        ca: Optional[str] = None,
+    ) -> Forkpoint:
+        """`unix:///path`, the path of a socket, `http://host:port` or `https://host:port`; without one,
+        FORKPOINT_HOST or the socket of the default home. `ca` is a file with certificates to trust. Nothing is
+        sent before the first call."""
+        return cls(Link(find_target(url_or_socket, token, ca)))
+
+    def create(
+        self,
+        *,
+        from_: Optional[Source] = None,
+        name: Optional[str] = None,
+        backend: Optional[str] = None,
+        limits: Optional[LimitsInput] = None,
+        net: Optional[str] = None,
+        net_allow: Optional[Sequence[str]] = None,
+        memory: Optional[str] = None,
+        env: Optional[Mapping[str, str]] = None,
+        labels: Optional[Mapping[str, str]] = None,
+        workdir: Optional[str] = None,
+        processes: Optional[bool] = None,
+        extra_args: Optional[Sequence[str]] = None,
+        export_dir: Optional[str] = None,
+        ttl_ms: Optional[int] = None,
+        idle: Optional[IdleInput] = None,
+        wake: Optional[str] = None,
+        command: Optional[Sequence[str]] = None,
+        idempotency_key: Optional[str] = None,
+    ) -> Environment:
+        """Makes an environment. Returns when commands can run in it. `from_` says where its files come from:
+        `host` (default), `dir:PATH`, `rootfs:PATH`, `image:REF`, `dockerfile:DIR`, `snapshot:ID`, …"""
+        body = given(
+            from_=None if from_ is None else absolute(from_),
+            name=name,
+            backend=backend,
+            limits=None if limits is None else renamed(limits),
+            net=net,
+            net_allow=None if net_allow is None else list(net_allow),
+            memory=memory,
+            env=env,
+            labels=labels,
+            workdir=workdir,
+            processes=processes,
+            extra_args=None if extra_args is None else list(extra_args),
+            export_dir=export_dir,
+            ttl_ms=ttl_ms,
+            idle=None if idle is None else renamed(idle),
+            wake=wake,
+            command=None if command is None else list(command),
+        )
+        return self._environment(
+            self._link.json(post(filled("environments"), body, idempotency_key))
+        )
+
+    def attach(
+        self,
+        target: Union[str, int],
+        *,
+        backend: Optional[str] = None,
+        name: Optional[str] = None,
+        labels: Optional[Mapping[str, str]] = None,
+        workdir: Optional[str] = None,
+        extra_args: Optional[Sequence[str]] = None,
+        export_dir: Optional[str] = None,
+    ) -> Environment:
+        """Adopts a running container or process as an environment. It is never harmed."""
+        body = given(
+            target=target,
+            backend=backend,
+            name=name,
+            labels=labels,
+            workdir=workdir,
+            extra_args=None if extra_args is None else list(extra_args),
+            export_dir=export_dir,
+        )
+        return self._environment(self._link.json(post(filled("attach"), body)))
+
+    def get(self, reference: str) -> Environment:
+        """By id, unique prefix of an id, or name."""
+        return self._environment(self._link.json(get(filled("environments", reference))))
+
+    def list(
+        self,
+        *,
+        status: Union[None, str, Sequence[str]] = None,
+        labels: Optional[Mapping[str, str]] = None,
+    ) -> List[Environment]:
+        """Oldest first."""
+        statuses = status if status is None or isinstance(status, str) else [*status]
+        found = self._link.json(
+            get(filled("environments"), given(status=statuses, labels=labels))
+        )
+        return [
+            Environment(self._link, info)
+            for info in decode_list(EnvironmentInfo, found, "environments")
+        ]
+
+    def snapshot(self, reference: str) -> Snapshot:
+        """By id, unique prefix of an id, or name."""
+        found = self._link.json(get(filled("snapshots", reference)))
+        return Snapshot(self._link, decode(SnapshotInfo, found, "snapshot"))
+
+    def snapshots(
+        self,
+        *,
+        environment: Optional[str] = None,
+        name: Optional[str] = None,
+        status: Optional[str] = None,
+        labels: Optional[Mapping[str, str]] = None,
+    ) -> List[Snapshot]:
+        """Oldest first."""
+        query = given(environment=environment, name=name, status=status, labels=labels)
+        found = self._link.json(get(filled("snapshots"), query))
+        return [
+            Snapshot(self._link, info)
+            for info in decode_list(SnapshotInfo, found, "snapshots")
+        ]
+
+    def find(self, reference: str) -> Union[Environment, Snapshot]:
+        """The environment or snapshot with this id or name."""
+        found = self._link.json(get(filled("find", reference)))
+        if found.get("kind") == "environment":
+            return self._environment(found)
+        return Snapshot(self._link, decode(SnapshotInfo, found, "snapshot"))
+
+    def tree(self, around: Optional[str] = None) -> List[TreeNode]:
+        """All snapshots and environments as one forest, or only the tree that contains `around`."""
+        return nested(self._link.json(get(filled("tree"), given(around=around))))
+
+    def usage(self) -> Usage:
+        """How much disk and memory snapshots and environments use."""
+        return decode(Usage, self._link.json(get(filled("usage"))), "usage")
+
+    def prune(
+        self,
+        *,
+        keep_last: Optional[int] = None,
+        keep_named: Optional[bool] = None,
+        older_than_ms: Optional[float] = None,
+        dry_run: Optional[bool] = None,
+    ) -> PrunePlan:
+        """Removes the snapshots that no rule keeps and nothing builds on."""
+        body = given(
+            keep_last=keep_last, keep_named=keep_named, older_than_ms=older_than_ms, dry_run=dry_run
+        )
+        return decode(PrunePlan, self._link.json(post(filled("prune"), body)), "plan")
+
+    def remove_snapshots(
+        self, references: Sequence[str], *, cascade: Optional[bool] = None
+    ) -> List[str]:
+        """Removes these snapshots together, or none of them if something else needs one."""
+        body = {"references": [*references], **given(cascade=cascade)}
+        return [*self._link.json(post(filled("snapshots", "remove"), body))]
+
+    def compact(self, reference: Optional[str] = None) -> List[Dict[str, Any]]:
+        """Squashes the chain of a snapshot into one layer, or of every head; what it changed."""
+        return [*self._link.json(post(filled("compact"), given(reference=reference)))]
+
+    def events(self, *, after: Optional[int] = None) -> Iterator[Event]:
+        """What happens from now on, or after an event. A lost connection is made again."""
+        last = after
+        while True:
+            for document in self._link.documents(get(filled("events"), given(after=last))):
+                event = decode(Event, document, "event")
+                last = event.id
+                yield event
+            sleep(_PAUSE)
+
+    def warnings(self) -> List[ForkpointError]:
+        """What went wrong in the background since the daemon was started."""
+        return [error_from_json(each) for each in self._link.json(get(filled("warnings")))]
+
+    def operations(self) -> List[RunningOperation]:
+        """The operations that have not ended, oldest first."""
+        found = self._link.json(get(filled("operations")))
+        return decode_list(RunningOperation, found, "operations")
+
+    def spares_ready(self) -> None:
+        """Waits until no more spares are being prepared. Useful for measurements."""
+        self._link.json(get(filled("spares", "settled")))
+
+    def close(self) -> None:
+        """Closes the connections. Environments keep running."""
+        self._link.close()
+
+    def __enter__(self) -> Forkpoint:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _environment(self, document: Any) -> Environment:
+        return Environment(self._link, decode(EnvironmentInfo, document, "environment"))

@@ -1,0 +1,4 @@
+export interface TerminalSize {
+  readonly cols: number
+  readonly rows: number
+}

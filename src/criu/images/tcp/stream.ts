@@ -1,0 +1,47 @@
+import type { DumpImages } from '../dump-images.ts'
+import { tcpStreamEntry } from '../format/criu-messages.ts'
+import { firstEntry } from '../format/image-file.ts'
+import { change, type Message, read } from '../format/schema.ts'
+
+/** One end of a connection, as tcp-stream-INODE.img has it: a message, and the bytes of both queues. */
+export interface Stream {
+  readonly facts: Message<typeof tcpStreamEntry>
+  /** where the bytes are that the program has not read yet */
+  readonly arrivedAt: number
+  /** bytes that the other end has not acknowledged, sent or not */
+  readonly queued: Buffer
+}
+
+export function streamImage(inode: number): string {
+  return `tcp-stream-${inode.toString(16)}.img`
+}
+
+/** Whether there are TCP connections. Their names alone tell, so images without any lose no time. */
+export function hasConnections(images: DumpImages): boolean {
+  return images.names.some((name) => name.startsWith('tcp-stream-'))
+}
+
+export function readStream(bytes: Buffer): Stream {
+  const entry = firstEntry(bytes)
+  const facts = read(tcpStreamEntry, entry)
+  const arrivedAt = endOf(bytes, entry)
+  const queuedAt = arrivedAt + facts.inqLen
+  return { facts, arrivedAt, queued: bytes.subarray(queuedAt, queuedAt + facts.outqLen) }
+}
+
+/** The same end with another queue to send, none of which was sent. */
+export function changeQueue(bytes: Buffer, queued: Buffer, sndWnd: number): Buffer {
+  const entry = firstEntry(bytes)
+  const { arrivedAt, facts } = readStream(bytes)
+  const lengths = { outqLen: queued.length, unsqLen: queued.length, sndWnd }
+  const changed = change(tcpStreamEntry, entry, lengths)
+  const length = Buffer.alloc(4)
+  length.writeUInt32LE(changed.length)
+  const head = bytes.subarray(0, arrivedAt - entry.length - length.length)
+  const arrived = bytes.subarray(arrivedAt, arrivedAt + facts.inqLen)
+  return Buffer.concat([head, length, changed, arrived, queued])
+}
+
+function endOf(bytes: Buffer, entry: Uint8Array): number {
+  return entry.byteOffset - bytes.byteOffset + entry.length
+}

@@ -1,0 +1,97 @@
+// Where processes remember which file is which, found in their pages by `cell pairs`.
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { nativeProgram } from '../../../src/linux/native-program.ts'
+
+const device = 0x1000dan
+/** of a lower file, with the number of its file system */
+const inode = 0x4000000000012345n
+const pieceWords = 1 << 17
+
+let directory: string
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), 'pairs-'))
+})
+afterAll(() => rmSync(directory, { recursive: true }))
+
+function pagesWith(name: string, words: Record<number, bigint>, count = 2 * pieceWords): string {
+  const bytes = Buffer.alloc(count * 8)
+  for (const [at, word] of Object.entries(words)) bytes.writeBigUInt64LE(word, Number(at) * 8)
+  const path = join(directory, name)
+  writeFileSync(path, bytes)
+  return path
+}
+
+interface Run {
+  readonly pid: number
+  readonly start: number
+  readonly words: number
+  readonly path: string
+}
+
+function pairsIn(runs: readonly Run[]): string[] {
+  const input = runs.map(({ pid, start, words, path }) =>
+    [pid, start, start + words * 8, 0, path].join(' '),
+  )
+  const args = ['pairs', String(device), '/nowhere']
+  const found = execFileSync(nativeProgram('cell'), args, { input: `${input.join('\n')}\n` })
+  return found.toString().split('\n').filter(Boolean)
+}
+
+test('a device number counts on either side of an inode number, and in statx', () => {
+  const path = pagesWith('shapes', {
+    10: device,
+    11: inode,
+    20: inode,
+    21: device,
+    30: device,
+    50: inode,
+    63: BigInt(0x1da) << 32n,
+    80: BigInt(0x1da) << 32n,
+  })
+  expect(pairsIn([{ pid: 7, start: 0x10000, words: 1024, path }])).toEqual([
+    `7 ${0x10000 + 80} plain`,
+    `7 ${0x10000 + 168} plain`,
+    `7 ${0x10000 + 504} statx`,
+  ])
+})
+
+test('a pair across two pieces, or two files, of neighbouring addresses is found', () => {
+  const whole = pagesWith('whole', { [pieceWords - 1]: device, [pieceWords]: inode })
+  expect(pairsIn([{ pid: 7, start: 0, words: 2 * pieceWords, path: whole }])).toEqual([
+    `7 ${(pieceWords - 1) * 8} plain`,
+  ])
+  const first = pagesWith('first', { 511: device }, 512)
+  const second = pagesWith('second', { 0: inode }, 512)
+  const runs = [
+    { pid: 7, start: 4096, words: 512, path: first },
+    { pid: 7, start: 8192, words: 512, path: second },
+  ]
+  expect(pairsIn(runs)).toEqual([`7 ${4096 + 511 * 8} plain`])
+})
+
+test('neither a gap nor another process lies between the two numbers of a pair', () => {
+  const first = pagesWith('first', { 511: device }, 512)
+  const second = pagesWith('second', { 0: inode }, 512)
+  const apart = (pid: number, start: number) => [
+    { pid: 7, start: 4096, words: 512, path: first },
+    { pid, start, words: 512, path: second },
+  ]
+  expect(pairsIn(apart(7, 12_288))).toEqual([])
+  expect(pairsIn(apart(8, 8192))).toEqual([])
+})
+
+test('numbers that are no inode of the environment do not count', () => {
+  const path = pagesWith('others', {
+    10: device,
+    11: 0x4000000000000000n, // 2.0
+    20: device,
+    21: 0x7ffff7dd1000n, // an address
+    30: device,
+    31: 255n,
+  })
+  expect(pairsIn([{ pid: 7, start: 0, words: 1024, path }])).toEqual([])
+})
