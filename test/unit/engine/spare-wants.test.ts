@@ -88,8 +88,10 @@ describe('memory is scarce', () => {
   test.each([
     { available: 101, percent: 0, scarce: false },
     { available: 99, percent: 0, scarce: true },
-    { available: 900, percent: 9.99, scarce: false },
-    { available: 900, percent: 10.01, scarce: true },
+    { available: 400, percent: 9.99, scarce: false },
+    { available: 400, percent: 10.01, scarce: true },
+    // Somebody's own limit, not the machine's memory.
+    { available: 900, percent: 90, scarce: false },
   ])('with $available of 1000 available, stalled $percent %: $scarce', (given) => {
     const reading = parseReading(meminfo(given.available), stalled(given.percent))
     expect(isUnderPressure(reading)).toBe(given.scarce)
