@@ -134,8 +134,11 @@ export interface Storage {
   sharesBlocks(image: SnapshotImage): boolean
   /** the snapshots whose data a snapshot or an instance is incomplete without; may include itself */
   needs(record: SnapshotImage | Instance): readonly SnapshotId[]
-  /** frees what these snapshots hold of removed ones and do not use; all that are ready must be among them */
-  reclaim(snapshots: readonly SnapshotRecord[]): Promise<void>
+  /**
+   * Frees what these snapshots hold of removed ones and do not use; all that are ready must be among them.
+   * Returns the bytes that cannot be freed while something maps them.
+   */
+  reclaim(snapshots: readonly SnapshotRecord[]): Promise<number>
   /** names of the snapshot layers that a snapshot or an instance is made of */
   layersOf(record: SnapshotImage | Instance): readonly string[]
 }

@@ -5,6 +5,7 @@ import {
   enoughFor,
   enqueue,
   isMet,
+  sameAgain,
   surplus,
   type Want,
 } from '../../../src/engine/spares/wants.ts'
@@ -52,6 +53,15 @@ describe('what to prepare', () => {
   test('is the same again after it has been used', () => {
     expect(afterRestore(s(1), e(1))).toEqual([restoreOf(1)])
     expect(afterFork(s(1), 3)).toHaveLength(3)
+  })
+
+  test('is the same again for spares that had to go', () => {
+    const gone = [
+      spare({}),
+      spare({ kind: 'fork', environmentId: e(7) }),
+      spare({ kind: 'fork', environmentId: e(8) }),
+    ]
+    expect(sameAgain(gone)).toEqual([...afterFork(s(1), 2), restoreOf(1)])
   })
 })
 
