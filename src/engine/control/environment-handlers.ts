@@ -1,5 +1,6 @@
 import type { environmentOperations } from '../../api/contract/environments.ts'
 import { requireCapability } from '../capabilities.ts'
+import { noteCopy, readCopyNote } from '../copying/copy-notes.ts'
 import { logEntry } from '../history/log.ts'
 import { attach } from '../operations/create/attach.ts'
 import { create } from '../operations/create/create.ts'
@@ -68,11 +69,14 @@ export const environmentHandlers: Handlers<keyof typeof environmentOperations> =
   'environment.fork': async (engine, { id, ...input }) => {
     const { backend } = await liveRecord(engine, id)
     requireCapability(engine.backend(backend), 'fork')
-    const base = await snapshot(engine, id, { strict: input.strict ?? false })
+    const base = await snapshot(engine, id, { strict: input.strict ?? false, by: 'fork' })
     return forked(engine, await fork(engine, base, input))
   },
   'environment.promote': async (engine, { id, from, ...input }) =>
     environmentInfo(engine, await promote(engine, from, id, input)),
+  'environment.noteCopy': async (engine, input) =>
+    environmentInfo(engine, await noteCopy(engine, input)),
+  'environment.copyNote': async (engine, input) => await readCopyNote(engine, input),
   'environment.rename': async (engine, { id, name }) =>
     environmentInfo(engine, await rename(engine, id, name)),
   'environment.remove': async (engine, { id, force }) => {

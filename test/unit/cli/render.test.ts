@@ -55,6 +55,7 @@ describe('tables', () => {
       life: null,
       capabilities: [],
       lost: [],
+      copies: [],
       source: { kind: 'dir', path: '/srv' },
       limits: {},
       net: { mode: 'none', allow: [] },

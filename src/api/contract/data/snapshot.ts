@@ -5,6 +5,7 @@ import {
   copiedKinds,
   dumpModes,
   proofs,
+  snapshotMakers,
   snapshotStatuses,
 } from '../../../model/snapshot.ts'
 import * as d from './data.ts'
@@ -115,6 +116,8 @@ export const snapshotInfo = z.object({
   /** the environment that it is a snapshot of */
   environmentId: d.environmentId,
   parent: z.nullable(d.snapshotId),
+  /** who asked for it: a caller, or an operation that needed one */
+  by: z.enum(snapshotMakers),
   backend: z.string(),
   status: z.enum(snapshotStatuses),
   /** `proven` once something was made from it; a snapshot without processes always is */
@@ -127,6 +130,8 @@ export const snapshotInfo = z.object({
   captured: z.array(z.enum(capturable)),
   /** `kept`: nothing inside could notice it; `replaced`: a copy of its processes took their place */
   original: z.enum(['kept', 'replaced']),
+  /** where shells of environments made from it start */
+  workdir: z.string(),
   message: z.string(),
   labels: d.textMap,
   /** the caller's own data; null if none was given */
