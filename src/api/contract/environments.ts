@@ -3,7 +3,7 @@ import { fields, options } from '../inputs/checked.ts'
 import * as e from '../inputs/environment-inputs.ts'
 import { eitherId, environmentId } from '../inputs/ids.ts'
 import { environmentFilter } from '../inputs/store-inputs.ts'
-import { environmentInfo, forked, instanceStats, logEntry } from './data/environment.ts'
+import { environmentInfo, forked, instanceStats, logEntry, netChange } from './data/environment.ts'
 import { snapshotInfo } from './data/snapshot.ts'
 import { making, operation } from './operation.ts'
 
@@ -31,6 +31,8 @@ export const environmentOperations = {
   'environment.wake': operation('exec', fields(id, {}), environmentInfo),
   /** changes what is given; null takes a policy away */
   'environment.policy': operation('branch', fields(id, e.policy), environmentInfo),
+  /** cuts its connections to the outside; programs continue */
+  'environment.net': operation('branch', fields({ ...id, mode: e.netMode }, e.net), netChange),
   'environment.snapshot': making(
     'snapshot',
     operation('branch', fields(id, e.snapshot), snapshotInfo),

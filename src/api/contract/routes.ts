@@ -34,6 +34,7 @@ export const routes: Readonly<Record<OperationName, Route>> = {
   'environment.resume': post(`${environment}/resume`),
   'environment.wake': post(`${environment}/wake`),
   'environment.policy': post(`${environment}/policy`),
+  'environment.net': post(`${environment}/net`),
   'environment.snapshot': post(`${environment}/snapshots`),
   'environment.restore': post(`${environment}/restore`),
   'environment.fork': post(`${environment}/fork`),

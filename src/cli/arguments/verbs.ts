@@ -59,6 +59,13 @@ export const verbs: ReadonlyMap<string, Verb> = new Map<string, Verb>([
     },
   ],
   [
+    'net',
+    {
+      summary: 'show or change the network of an environment',
+      load: () => import('../commands/environments/net.ts'),
+    },
+  ],
+  [
     'snapshot',
     {
       summary: 'take a snapshot of an environment',

@@ -9,6 +9,7 @@ import { promote } from '../operations/promote.ts'
 import { remove } from '../operations/remove.ts'
 import { rename } from '../operations/rename.ts'
 import { restore, revive } from '../operations/restore.ts'
+import { setNet } from '../operations/set-net.ts'
 import { release, snapshot } from '../operations/snapshot/snapshot.ts'
 import { renewed, setPolicy } from '../policies/set-policy.ts'
 import { wake } from '../policies/wake.ts'
@@ -61,6 +62,10 @@ export const environmentHandlers: Handlers<keyof typeof environmentOperations> =
   'environment.wake': async (engine, { id }) => environmentInfo(engine, await wake(engine, id)),
   'environment.policy': async (engine, input) =>
     environmentInfo(engine, await setPolicy(engine, input)),
+  'environment.net': async (engine, input) => {
+    const { record, cut } = await setNet(engine, input)
+    return { environment: environmentInfo(engine, record), cut: [...cut] }
+  },
   'environment.snapshot': async (engine, { id, ...input }, { signal }) =>
     snapshotInfo(await snapshot(engine, id, { ...input, signal })),
   'environment.restore': async (engine, { id, to, ...input }) =>

@@ -1,6 +1,13 @@
 import { resolve } from 'node:path'
 import { Option } from 'commander'
-import type { BackendName, CreateOptions, MemoryMode, NetMode, WakeMode } from '../../../index.ts'
+import type {
+  BackendName,
+  CreateOptions,
+  EnvironmentInfo,
+  MemoryMode,
+  NetMode,
+  WakeMode,
+} from '../../../index.ts'
 import { memoryModes, netModes } from '../../../model/environment.ts'
 import { InvalidInputError } from '../../../model/errors.ts'
 import { type IdlePolicy, parseIdle, parseTtl, wakeModes } from '../../../model/policy.ts'
@@ -16,10 +23,13 @@ import {
 } from '../../../model/values/quantities.ts'
 import { withoutUndefined } from '../../../model/values/without-undefined.ts'
 import { listOption, pairsOption, parsedOption } from '../../arguments/options.ts'
+import type { Context } from '../../context.ts'
 import { addExamples } from '../../help.ts'
 import { Interrupts } from '../../interrupts.ts'
 import type { MakeCommand } from '../../make-command.ts'
 import { created } from '../../render/layout/sentences.ts'
+import { styleFor } from '../../render/layout/style.ts'
+import { say } from '../../write.ts'
 
 interface Options {
   readonly from: string
@@ -111,6 +121,7 @@ export const make: MakeCommand = (command, cli) =>
             json: info,
             text: () => (options.quiet ? info.id : created(info)),
           })
+          if (options.net === undefined && !options.quiet) await hintAtNetwork(context, info)
         }),
       ),
     [
@@ -125,6 +136,15 @@ export const make: MakeCommand = (command, cli) =>
       ['forkpoint create --from dir:. -- python3 server.py', 'with a program running in it'],
     ],
   )
+
+/** A person who did not choose a network may expect one. */
+async function hintAtNetwork(context: Context, { id, name, net }: EnvironmentInfo): Promise<void> {
+  const { stderr } = context.streams
+  if (net.mode !== 'none' || context.globals.json || stderr.isTTY !== true) return
+  const { faint } = styleFor(stderr, context.globals)
+  const hint = `it has no network; \`forkpoint net ${name ?? id} nat\` gives it one`
+  await say(stderr, `${faint(hint)}\n`)
+}
 
 /** Without this, a name that was meant for `--name` would be started as a program. */
 function requireDashes(words: readonly string[], given: readonly string[]): void {
