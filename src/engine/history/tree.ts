@@ -59,7 +59,7 @@ function snapshotNode(
   heads: Heads,
   made: ReadonlyMap<SnapshotId, SnapshotNode>,
 ): SnapshotNode {
-  const { id, name, status, createdAt, durable, message, captured, environmentId } = snapshot
+  const { id, name, status, createdAt, durable, message, captured, environmentId, by } = snapshot
   const below = lineage.childrenOf(id).flatMap((child) => made.get(child.id) ?? [])
   return {
     kind: 'snapshot',
@@ -71,6 +71,7 @@ function snapshotNode(
     message,
     captured,
     environmentId,
+    by,
     ownBytes: ownBytesOf(snapshot),
     children: [...(heads.get(id) ?? []).map(environmentNode), ...below],
   }
