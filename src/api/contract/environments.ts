@@ -23,8 +23,8 @@ export const environmentOperations = {
   /** oldest first */
   'environment.list': operation('read', options(environmentFilter), z.array(environmentInfo)),
   'environment.stats': operation('read', fields(id, {}), instanceStats),
-  /** its operations, oldest first */
-  'environment.log': operation('read', fields(id, {}), z.array(logEntry)),
+  /** its operations, oldest first; also of one that was removed */
+  'environment.log': operation('read', fields({ reference: e.reference }, {}), z.array(logEntry)),
   'environment.pause': operation('branch', fields(id, e.pause), environmentInfo),
   'environment.resume': operation('branch', fields(id, {}), environmentInfo),
   /** brings one back that sleeps, if it may be woken, because somebody wants to use it */

@@ -29,7 +29,7 @@ export const routes: Readonly<Record<OperationName, Route>> = {
   'environment.get': get('/v1/environments/{reference}'),
   'environment.list': get('/v1/environments'),
   'environment.stats': get(`${environment}/stats`),
-  'environment.log': get(`${environment}/log`),
+  'environment.log': get('/v1/environments/{reference}/log'),
   'environment.pause': post(`${environment}/pause`),
   'environment.resume': post(`${environment}/resume`),
   'environment.wake': post(`${environment}/wake`),

@@ -293,7 +293,7 @@ export class Environment {
   /** Its operations, oldest first, with the time that each step took. */
   async log(options: CallOptions = {}): Promise<readonly LogEntry[]> {
     const call = checked('log', callInput, options)
-    return await this.#control.call('environment.log', { id: this.id }, call)
+    return await this.#control.call('environment.log', { reference: this.id }, call)
   }
 
   async rename(name: string, options: CallOptions = {}): Promise<void> {

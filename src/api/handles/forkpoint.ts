@@ -215,6 +215,18 @@ export class ForkpointHandle implements AsyncDisposable {
     return await this.#control.call('operations', {})
   }
 
+  /**
+   * The operations on an environment, oldest first, with the time that each step took: also of one that was
+   * removed, by its id or the name that it had.
+   *
+   * @example
+   * const entries = await fp.log('web')
+   */
+  async log(reference: string, options: CallOptions = {}): Promise<readonly LogEntry[]> {
+    const input = { reference: checked('log', e.reference, reference) }
+    return await this.#control.call('environment.log', input, checked('log', callInput, options))
+  }
+
   /** What CRIU wrote when it last could not dump or restore processes, newest first. */
   async failureLogs(): Promise<readonly FailureLog[]> {
     return await this.#control.call('failureLogs', {})

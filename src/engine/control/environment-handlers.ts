@@ -1,6 +1,6 @@
 import type { environmentOperations } from '../../api/contract/environments.ts'
 import { requireCapability } from '../capabilities.ts'
-import { logEntry } from '../history/log.ts'
+import { logEntry, loggedId } from '../history/log.ts'
 import { attach } from '../operations/create/attach.ts'
 import { create } from '../operations/create/create.ts'
 import { fork } from '../operations/fork/fork.ts'
@@ -47,7 +47,8 @@ export const environmentHandlers: Handlers<keyof typeof environmentOperations> =
       netLimitBytes: netBytes,
     }
   },
-  'environment.log': async (engine, { id }) => engine.store.journal.list(id).map(logEntry),
+  'environment.log': async ({ store }, { reference }) =>
+    store.journal.list(loggedId(store, reference)).map(logEntry),
   'environment.pause': async (engine, { id, release: wantsRelease }) => {
     if (wantsRelease) await release(engine, id)
     else await pause(engine, id)
