@@ -84,10 +84,10 @@ beforeAll(async () => {
   if (whyNoNetworks !== null) return
   env = await fp.create({ name: 'switched' })
   await env.spawn(['/usr/bin/python3', '-c', program], { mode: 'process' })
-  await expect.poll(() => counted(env), patiently).toBeGreaterThan(0)
 })
 
 test('an environment without a network gets one, and its programs continue', async () => {
+  await expect.poll(() => counted(env), patiently).toBeGreaterThan(0)
   const [{ stdout: pid }, before] = [await env.exec('echo $$'), await env.info()]
   expect(before.net.mode).toBe('none')
   expect(await ask(env)).toContain('unreachable')
@@ -155,6 +155,23 @@ test('taking the network away cuts connections at once, and says which', async (
   expect(remainsOf(home).interfaces).toEqual([])
 })
 
+test('a socket that is bound to the address which it had stays, in copies too', async () => {
+  await env.setNet('nat')
+  const own = "$(ip -4 -o addr show eth0 | sed 's/.*inet //; s,/.*,,')"
+  const bind =
+    'import socket, sys, time; s = socket.create_server((sys.argv[1], 8001)); time.sleep(1000)'
+  await env.exec(`python3 -c '${bind}' ${own} & `)
+  const listening = async (of: Environment) => (await of.exec('ss -Hltn')).stdout
+  await expect.poll(() => listening(env), patiently).toContain(':8001')
+  await env.setNet('none')
+  const [fork] = await env.fork(1)
+  if (fork === undefined) throw new Error('no fork')
+  expect(await listening(fork)).toContain(':8001')
+  expect((await fork.exec('cat /proc/sys/net/ipv4/ip_nonlocal_bind')).stdout).toBe('0\n')
+  await fork.remove()
+  await env.exec('kill %%')
+})
+
 test('a paused or released environment has its new network when it continues', async () => {
   await env.pause()
   await env.setNet('nat')
@@ -201,6 +218,6 @@ test('if there is no address left, it stays as it was', async () => {
   await stillCounts(mine)
   await one.remove()
   await mine.setNet('nat')
-  expect(await ask(mine)).toBe(far.hostAddress)
+  expect(await interfaces(mine)).toBe('eth0\nlo')
   await Promise.all([two.remove(), mine.setNet('none')])
 })

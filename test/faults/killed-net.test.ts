@@ -17,8 +17,6 @@ beforeAll(async () => {
   await env.exec('X=kept; sleep 1000 & job=$!')
 })
 afterAll(async () => {
-  await home.removeAll()
-  await expectNothing(home)
   await outside?.[Symbol.asyncDispose]()
   await home[Symbol.asyncDispose]()
 })
@@ -57,3 +55,8 @@ for (const [before, after] of [
     },
   )
 }
+
+test('removing it leaves nothing', async () => {
+  await home.removeAll()
+  await expectNothing(home)
+})

@@ -2,6 +2,7 @@ import { isAbsolute, resolve } from 'node:path'
 import { errorFromJson, type ForkpointError } from '../../model/errors.ts'
 import type { SnapshotId } from '../../model/ids.ts'
 import type { ShortSource, SourceRequest } from '../../model/source.ts'
+import type { LogEntry } from '../contract/data/environment.ts'
 import type { Compaction, PrunePlan } from '../contract/data/snapshot.ts'
 import type {
   CachedImage,

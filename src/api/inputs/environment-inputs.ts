@@ -178,6 +178,8 @@ export const diff = {
   paths,
   /** `text`: with the changed lines of text files; default: none */
   patch: v.oneOf('none', 'text'),
+  /** also the lines with its name in /etc/hostname, /etc/hosts and /etc/machine-id, which every fork changes */
+  all: v.truth,
 }
 
 export const ending = {

@@ -1,4 +1,5 @@
 import type { environmentOperations } from '../../api/contract/environments.ts'
+import { byAgeAndName } from '../../model/values/natural-order.ts'
 import { requireCapability } from '../capabilities.ts'
 import { logEntry, loggedId } from '../history/log.ts'
 import { attach } from '../operations/create/attach.ts'
@@ -32,7 +33,7 @@ export const environmentHandlers: Handlers<keyof typeof environmentOperations> =
   'environment.list': async (engine, filter) => {
     await markDead(engine)
     const records = engine.store.environments.list(filter)
-    return records.map((record) => environmentInfo(engine, record))
+    return records.sort(byAgeAndName).map((record) => environmentInfo(engine, record))
   },
   'environment.stats': async (engine, { id }) => {
     const record = await liveRecord(engine, id)
