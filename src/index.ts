@@ -43,6 +43,7 @@ export type {
   InstanceStats,
   LogEntry,
   MemoryAccount,
+  NetChange,
   PolicyInfo,
 } from './api/contract/data/environment.ts'
 export type { CallOptions, EventOptions } from './api/control.ts'
@@ -50,6 +51,7 @@ export type {
   DiffOptions,
   EndOptions,
   Environment,
+  NetOptions,
   PauseOptions,
   PolicyOptions,
   RestoreOptions,

@@ -19,6 +19,7 @@ import type {
   Extras,
   Images,
   Machine,
+  Networking,
   Pausing,
   ProcessesVariant,
   Spares,
@@ -190,7 +191,10 @@ export interface BackendFiles {
 }
 
 /** What a backend can do, apart from its facets. */
-export type DeclaredCapability = Exclude<Capability, 'pause' | 'diff' | 'compact' | 'attach'>
+export type DeclaredCapability = Exclude<
+  Capability,
+  'pause' | 'diff' | 'compact' | 'attach' | 'net-switch'
+>
 
 /** A way to make environments: a core that every backend has, and facets that some have. */
 export interface Backend extends AsyncDisposable {
@@ -230,6 +234,7 @@ export interface Backend extends AsyncDisposable {
   failureLogs?(): FailureLog[]
 
   readonly pausing?: Pausing
+  readonly networking?: Networking
   readonly attaching?: Attaching
   readonly files?: BackendFiles
   readonly spares?: Spares

@@ -18,6 +18,27 @@ export interface Pausing {
   resume(ref: Ref): Promise<void>
 }
 
+/** One end of a connection. */
+export interface Peer {
+  readonly address: string
+  readonly port: number
+}
+
+export interface ChangedNet {
+  readonly instance: Instance
+  /** the other ends of the TCP connections that were cut */
+  readonly cut: readonly Peer[]
+}
+
+/** The network of an environment can be changed while it runs. */
+export interface Networking {
+  /**
+   * gives a life the network that `net` says, and cuts its connections to the outside. Its processes
+   * continue. Repeating it is harmless, also after it failed or was killed at any step.
+   */
+  change(ref: Ref, spec: Pick<EnvironmentRecord, 'net' | 'limits'>): Promise<ChangedNet>
+}
+
 /** Something that runs already, and that Forkpoint did not start. */
 export interface AttachTarget extends ValidSource {
   /**

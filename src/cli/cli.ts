@@ -15,6 +15,12 @@ export interface Streams {
   readonly stderr: Screen
 }
 
+/** The verb, for a command that may be below one. */
+function verbOf(command: Command): string {
+  const { parent } = command
+  return parent?.parent ? verbOf(parent) : command.name()
+}
+
 /** One command line from start to end: where it writes, and how it ended. */
 export class Cli {
   readonly streams: Streams
@@ -32,7 +38,7 @@ export class Cli {
 
   /** What every verb's action calls. */
   async perform(command: Command, work: (context: Context) => Promise<void>): Promise<void> {
-    const context = new Context(this, readGlobals(command))
+    const context = new Context(this, readGlobals(command), verbOf(command))
     try {
       await work(context)
     } finally {

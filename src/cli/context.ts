@@ -1,6 +1,7 @@
 import type { Forkpoint, OpenOptions } from '../index.ts'
 import { type Globals, openOptions } from './arguments/globals.ts'
 import type { Cli, Streams } from './cli.ts'
+import { requireStore } from './hosts/require-store.ts'
 import { renderError } from './render/error.ts'
 import { withProgress } from './render/layout/progress.ts'
 import { type Style, styleFor } from './render/layout/style.ts'
@@ -19,10 +20,12 @@ export interface Report {
 export class Context {
   readonly globals: Globals
   readonly #cli: Cli
+  readonly #verb: string
   #opened: Forkpoint | null = null
 
-  constructor(cli: Cli, globals: Globals) {
+  constructor(cli: Cli, globals: Globals, verb: string) {
     this.#cli = cli
+    this.#verb = verb
     this.globals = globals
   }
 
@@ -46,6 +49,7 @@ export class Context {
       const { connect } = await import('../client/connect.ts')
       return await connect(address, options)
     }
+    await requireStore(this, this.#verb)
     const { Forkpoint } = await import('../index.ts')
     this.#opened = await Forkpoint.open({ ...this.openOptions, spares })
     return this.#opened

@@ -22,6 +22,8 @@ export const allCapabilities = [
   'durable',
   /** outgoing network through the host */
   'nat',
+  /** the network of an environment can be changed while it runs */
+  'net-switch',
   /** memory, cpu, process and disk limits */
   'limits',
   /** limits on the speed of disks and the network */

@@ -3,7 +3,7 @@ import { fields, options } from '../inputs/checked.ts'
 import * as e from '../inputs/environment-inputs.ts'
 import { eitherId, environmentId } from '../inputs/ids.ts'
 import { environmentFilter } from '../inputs/store-inputs.ts'
-import { environmentInfo, forked, instanceStats, logEntry } from './data/environment.ts'
+import { environmentInfo, forked, instanceStats, logEntry, netChange } from './data/environment.ts'
 import { snapshotInfo } from './data/snapshot.ts'
 import { making, operation } from './operation.ts'
 
@@ -23,14 +23,16 @@ export const environmentOperations = {
   /** oldest first */
   'environment.list': operation('read', options(environmentFilter), z.array(environmentInfo)),
   'environment.stats': operation('read', fields(id, {}), instanceStats),
-  /** its operations, oldest first */
-  'environment.log': operation('read', fields(id, {}), z.array(logEntry)),
+  /** its operations, oldest first; also of one that was removed */
+  'environment.log': operation('read', fields({ reference: e.reference }, {}), z.array(logEntry)),
   'environment.pause': operation('branch', fields(id, e.pause), environmentInfo),
   'environment.resume': operation('branch', fields(id, {}), environmentInfo),
   /** brings one back that sleeps, if it may be woken, because somebody wants to use it */
   'environment.wake': operation('exec', fields(id, {}), environmentInfo),
   /** changes what is given; null takes a policy away */
   'environment.policy': operation('branch', fields(id, e.policy), environmentInfo),
+  /** cuts its connections to the outside; programs continue */
+  'environment.net': operation('branch', fields({ ...id, mode: e.netMode }, e.net), netChange),
   'environment.snapshot': making(
     'snapshot',
     operation('branch', fields(id, e.snapshot), snapshotInfo),

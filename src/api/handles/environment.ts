@@ -5,12 +5,18 @@ import { closeShell, listShells, type ShellInfo } from '../../agent/environment.
 import { listTerminals, type TerminalInfo } from '../../agent/terminals/terminals.ts'
 import type { AgentConnection } from '../../agent/wire/connection.ts'
 import type { Capability } from '../../model/capabilities.ts'
+import type { NetMode } from '../../model/environment.ts'
 import { InvalidInputError } from '../../model/errors.ts'
 import type { CopyReport } from '../../model/files/copy-report.ts'
 import type { EnvironmentId } from '../../model/ids.ts'
 import { notRunning } from '../../model/not-running.ts'
 import { unsupported } from '../../model/unsupported.ts'
-import type { EnvironmentInfo, InstanceStats, LogEntry } from '../contract/data/environment.ts'
+import type {
+  EnvironmentInfo,
+  InstanceStats,
+  LogEntry,
+  NetChange,
+} from '../contract/data/environment.ts'
 import type { FilesDiff } from '../contract/data/files.ts'
 import type { CallOptions } from '../control.ts'
 import type { ApplyReport } from '../host/apply.ts'
@@ -39,6 +45,7 @@ import { Terminal } from './terminal.ts'
 const snapshotInput = optionsOf({ ...e.snapshot, signal, idempotencyKey })
 const pauseInput = optionsOf({ ...e.pause, signal })
 const policyInput = optionsOf({ ...e.policy, signal })
+const netInput = optionsOf({ ...e.net, signal })
 const diffInput = optionsOf({ ...e.diff, signal })
 const endInput = optionsOf({ ...e.ending, signal })
 const restoreInput = optionsOf({ ...e.restoring, signal })
@@ -47,6 +54,7 @@ const callInput = optionsOf({ signal })
 export type SnapshotOptions = Given<typeof snapshotInput>
 export type PauseOptions = Given<typeof pauseInput>
 export type PolicyOptions = Given<typeof policyInput>
+export type NetOptions = Given<typeof netInput>
 export type EndOptions = Given<typeof endInput>
 export type RestoreOptions = Given<typeof restoreInput>
 export type DiffOptions = Given<typeof diffInput>
@@ -182,6 +190,21 @@ export class Environment {
     this.#learn(await this.#control.call('environment.policy', input, { signal }))
   }
 
+  /**
+   * Changes its network. Programs inside continue, but their connections to the outside are cut. Resolves
+   * to the other ends of those that were open.
+   *
+   * @example
+   * const cut = await env.setNet('none')
+   */
+  async setNet(mode: NetMode, options: NetOptions = {}): Promise<NetChange['cut']> {
+    const { signal, ...wanted } = checked('net', netInput, options)
+    const input = { id: this.id, mode, ...wanted }
+    const { environment, cut } = await this.#control.call('environment.net', input, { signal })
+    this.#learn(environment)
+    return cut
+  }
+
   /** Freezes every process. Nothing inside notices. */
   async pause(options: PauseOptions = {}): Promise<void> {
     const { signal, ...wanted } = checked('pause', pauseInput, options)
@@ -278,7 +301,7 @@ export class Environment {
   /** Its operations, oldest first, with the time that each step took. */
   async log(options: CallOptions = {}): Promise<readonly LogEntry[]> {
     const call = checked('log', callInput, options)
-    return await this.#control.call('environment.log', { id: this.id }, call)
+    return await this.#control.call('environment.log', { reference: this.id }, call)
   }
 
   async rename(name: string, options: CallOptions = {}): Promise<void> {

@@ -1,4 +1,4 @@
-import { memoryModes, netModes } from '../../model/environment.ts'
+import { memoryModes, type NetMode, netModes } from '../../model/environment.ts'
 import { longestCopyNote } from '../../model/files/copy-note.ts'
 import { idleActions, leastPolicyMs, wakeModes } from '../../model/policy.ts'
 import { sourceForms, toSourceRequest } from '../../model/source.ts'
@@ -58,6 +58,13 @@ export const policy = {
   wake: v.oneOf(...wakeModes),
 }
 
+export const netMode: Input<NetMode> = v.oneOf(...netModes)
+
+export const net = {
+  /** networks of the host or its neighbours that it may reach, as CIDRs; absent: those it had */
+  allow: netAllow,
+}
+
 /** The options of `create`. */
 export const create = {
   /**
@@ -70,7 +77,7 @@ export const create = {
   backend: v.word,
   /** absent: the limits of the configuration */
   limits,
-  net: v.oneOf(...netModes),
+  net: netMode,
   /** how its forks get their memory; absent: as the configuration says */
   memory: v.oneOf(...memoryModes),
   /** networks of the host or its neighbours that it may still reach, as CIDRs */
@@ -176,6 +183,8 @@ export const diff = {
   paths,
   /** `text`: with the changed lines of text files; default: none */
   patch: v.oneOf('none', 'text'),
+  /** also the lines with its name in /etc/hostname, /etc/hosts and /etc/machine-id, which every fork changes */
+  all: v.truth,
 }
 
 export const ending = {

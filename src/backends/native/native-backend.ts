@@ -23,6 +23,7 @@ import { fromRecord, isLive } from './instance.ts'
 import { nativeMachine } from './machine.ts'
 import { type Native, openNative } from './native.ts'
 import { imageStore } from './native-images.ts'
+import { changeNet } from './network/change-net.ts'
 import { viewFiles } from './overlay/view/view-files.ts'
 import { watchVolume } from './overlay/volumes/watch-volume.ts'
 import type { EnvironmentPlaces } from './places.ts'
@@ -92,6 +93,7 @@ function nativeBackend(context: BackendContext): Backend {
     remnants: () => remnants(native),
     failureLogs: () => native.workers.logs.list(),
     pausing: nativePausing(native),
+    networking: { change: (ref, spec) => changeNet(native, ref, spec) },
     attaching: nativeAttaching(native),
     files: viewFiles(native),
     spares: nativeSpares(native),

@@ -38,7 +38,7 @@ export async function create(
   killPoint('create:volume')
   const image = spec.image === undefined ? [] : await imageLayers(imageStore(native), spec.image.id)
   const layers = await explained('making the layers of an environment', () =>
-    baseLayers(tools, places, spec.source, { mask, net: spec.net.mode, image }),
+    baseLayers(tools, places, spec.source, { mask, image }),
   )
   killPoint('create:layers')
   signal?.throwIfAborted()

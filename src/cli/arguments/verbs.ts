@@ -44,6 +44,24 @@ export const verbs: ReadonlyMap<string, Verb> = new Map<string, Verb>([
     },
   ],
   [
+    'terminals',
+    {
+      summary: 'list terminals',
+      load: () => import('../commands/terminals/terminals.ts'),
+    },
+  ],
+  [
+    'type',
+    { summary: 'type into a terminal', load: () => import('../commands/terminals/type.ts') },
+  ],
+  [
+    'screen',
+    {
+      summary: 'show the screen of a terminal',
+      load: () => import('../commands/terminals/screen.ts'),
+    },
+  ],
+  [
     'repl',
     {
       summary: 'work interactively with snapshots and branches',
@@ -56,6 +74,13 @@ export const verbs: ReadonlyMap<string, Verb> = new Map<string, Verb>([
     {
       summary: 'forward a port to an environment',
       load: () => import('../commands/environments/port.ts'),
+    },
+  ],
+  [
+    'net',
+    {
+      summary: 'show or change the network of an environment',
+      load: () => import('../commands/environments/net.ts'),
     },
   ],
   [
@@ -118,6 +143,13 @@ export const verbs: ReadonlyMap<string, Verb> = new Map<string, Verb>([
     { summary: 'show the tree of snapshots', load: () => import('../commands/snapshots/tree.ts') },
   ],
   [
+    'inspect',
+    {
+      summary: 'show everything about an environment or a snapshot',
+      load: () => import('../commands/environments/inspect.ts'),
+    },
+  ],
+  [
     'log',
     {
       summary: 'show the history of an environment',
@@ -141,7 +173,7 @@ export const verbs: ReadonlyMap<string, Verb> = new Map<string, Verb>([
   [
     'stats',
     {
-      summary: 'show memory, CPU and processes',
+      summary: 'show memory, CPU and processes of one or all',
       load: () => import('../commands/environments/stats.ts'),
     },
   ],
@@ -219,7 +251,7 @@ export const verbs: ReadonlyMap<string, Verb> = new Map<string, Verb>([
   ],
   [
     'config',
-    { summary: 'show the effective settings', load: () => import('../commands/machine/config.ts') },
+    { summary: 'show or change settings', load: () => import('../commands/machine/config.ts') },
   ],
   [
     'doctor',

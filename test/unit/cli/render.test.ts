@@ -39,6 +39,16 @@ describe('tables', () => {
     ])
   })
 
+  test('leave out what a narrow terminal has no room for, in their own order', () => {
+    const some = [
+      { title: 'A', cell: () => 'aaaa', drop: 2 },
+      { title: 'B', cell: () => 'bbbb' },
+      { title: 'C', cell: () => 'cccc', drop: 1 },
+    ]
+    const at = (width: number) => table(some, ['row'], { ...plain, columns: width }).split('\n')[1]
+    expect([16, 15, 9, 3].map(at)).toEqual(['aaaa  bbbb  cccc', 'aaaa  bbbb', 'bbbb', 'bbbb'])
+  })
+
   test('show what cannot be printed as a replacement character', () => {
     expect(table(columns, [['\u001b[2J', 'a\nb', '']], plain)).toContain('�[2J  a�b')
   })
@@ -77,7 +87,7 @@ describe('tables', () => {
     const lines = environmentTable([info, { ...info, name: null }], 120_000, plain).split('\n')
     expect(lines[0]).toMatch(/^NAME +ID +STATUS +BACKEND +NET +AGE +SOURCE$/)
     expect(lines[1]).toMatch(new RegExp(`^web +${id} +running +native +none +2m +dir:/srv$`))
-    expect(lines[2]).toMatch(new RegExp(`^- +${id} `))
+    expect(lines[2]).toMatch(new RegExp(`^${id} +running `))
   })
 
   test('of facts align their values', () => {
@@ -284,9 +294,9 @@ describe('top', () => {
     expect(renderTop({ at: 0, rows: [row, asleep] }, plain).split('\n')).toEqual([
       '2 environments, 1 running · 125 % CPU · 512 KiB of memory · 1 operation under way',
       '',
-      'NAME  ID            STATUS    CPU    MEMORY          OWN      SHARED  PROCS  FILES  OPERATION',
-      'web   e00000000001  running   125 %  1 MiB of 1 GiB  512 KiB  2 MiB   3      0 B    snapshot',
-      '-     e00000000001  released  -      -               -        -       -      -      -',
+      'NAME          ID            STATUS    CPU    MEMORY          OWN      SHARED  PROCS  FILES  OPERATION',
+      'web           e00000000001  running   125 %  1 MiB of 1 GiB  512 KiB  2 MiB   3      0 B    snapshot',
+      'e00000000001                released  -      -               -        -       -      -      -',
     ])
   })
 

@@ -33,19 +33,28 @@ export function interfaceName(names: NatNames, id: EnvironmentId): string {
   return names.prefix + id.slice(-9)
 }
 
+interface LinkChoice {
+  readonly others: readonly GivenLink[]
+  readonly wanted?: LinkAddresses | null
+}
+
 /**
  * A link that no other interface uses, and none of `others`, the environments of this home. Homes share no
- * leases, so each one starts its search at a different link.
+ * leases, so each one starts its search at a different link. `wanted` is chosen if it is free.
  */
 export function freeLink(
   names: NatNames,
   pool: string,
   iface: string,
-  others: readonly GivenLink[],
+  { others, wanted = null }: LinkChoice,
 ): LinkAddresses {
   const taken = new Set(others.map(({ gateway }) => gateway))
   for (const [name, addresses] of Object.entries(networkInterfaces())) {
     if (name !== iface) for (const { address } of addresses ?? []) taken.add(address)
+  }
+  if (wanted !== null && !taken.has(wanted.gateway)) {
+    const { gateway, address, prefix } = wanted
+    return { gateway, address, prefix }
   }
   return nextLink(pool, taken, Number.parseInt(names.table.slice(-8), 16))
 }
