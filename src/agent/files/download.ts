@@ -8,6 +8,8 @@ import { openContent } from './file-content.ts'
 import { checkPath, eachFile, type FileEntry, type FileInfo, statFile } from './files.ts'
 import { HostDirectory } from './host-directory.ts'
 import { Outstanding } from './outstanding.ts'
+import { receiveTree, type TreeReceiver } from './receive-tree.ts'
+import type { StagedDirectory } from './staged-directory.ts'
 import {
   FILES_IN_FLIGHT,
   TransferLog,
@@ -83,7 +85,12 @@ class Download {
     const stage = `.forkpoint-download-${randomBytes(16).toString('hex')}`
     const staged = await parent.make(stage)
     try {
-      await this.#run(() => this.#directory(from, staged, info, 0))
+      if (this.#connection.has('trees')) {
+        await staged[Symbol.asyncDispose]()
+        await this.#run(() => this.#wholeTree(from, parent.stage(stage), info))
+      } else {
+        await this.#run(() => this.#directory(from, staged, info, 0))
+      }
       await parent.rename(stage, name)
     } catch (error) {
       await parent.removeTree(stage)
@@ -102,6 +109,39 @@ class Download {
       await this.#pool.abandon(error)
       throw error
     }
+  }
+
+  /** The same as `#directory`, over one stream for everything that is small. */
+  async #wholeTree(from: string, to: StagedDirectory, info: FileInfo): Promise<Finish> {
+    const { signal } = this.#pool
+    const receiver: TreeReceiver = {
+      signal,
+      bound: (path, depth) => {
+        this.#bound(path, 0)
+        if (depth > MAX_DEPTH) throw tooDeep(path)
+      },
+      file: (directory, { name, mode, mtimeNs }, content) => {
+        const attributes = { mode: mode & KEPT_FILE_BITS, mtimeSeconds: seconds(mtimeNs) }
+        directory.writeFile(name, content, attributes)
+        this.#log.count('bytes', content.length)
+        this.#log.count('files')
+      },
+      largeFile: (directory, { name, path }) =>
+        this.#pool.start(() => this.#file(posix.join(from, path), directory, name)),
+      symlink: (directory, { name, target, mtimeNs }) => {
+        directory.makeSymlink(name, target ?? '', seconds(mtimeNs))
+        this.#log.count('symlinks')
+      },
+      other: (path) => this.#log.skip(posix.join(from, path)),
+      abandon: (error) => this.#pool.abandon(error),
+      finish: (directory, { mode, mtimeNs }) => {
+        const mtimeSeconds = seconds(mtimeNs)
+        directory.setAttributes({ mode: mode & KEPT_DIRECTORY_BITS, mtimeSeconds })
+        this.#log.count('directories')
+      },
+    }
+    await receiveTree(this.#connection, from, { directory: to, info }, receiver)
+    return { done: Promise.resolve() }
   }
 
   /**
@@ -179,7 +219,7 @@ class Download {
     this.#log.count('symlinks')
   }
 
-  async #file(from: string, to: HostDirectory, name: string): Promise<void> {
+  async #file(from: string, to: FileTarget, name: string): Promise<void> {
     await to.putFile(name, async (file) => {
       const content = openContent(this.#connection, from, { signal: this.#pool.signal })
       for await (const { offset, bytes } of content.runs) {
@@ -194,6 +234,8 @@ class Download {
     this.#log.count('files')
   }
 }
+
+type FileTarget = Pick<HostDirectory, 'putFile'>
 
 /** Boxed, because `await` would also wait for a promise inside a promise. */
 interface Finish {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { type BigIntStats, constants, lstatSync } from 'node:fs'
+import { type BigIntStats, constants, lstatSync, readlinkSync } from 'node:fs'
 import { type FileHandle, open, readdir, readlink } from 'node:fs/promises'
 import { posix, resolve } from 'node:path'
 import { NotFoundError } from '../../model/errors.ts'
@@ -7,6 +7,7 @@ import { hostRefusal } from '../failures.ts'
 import type { AgentConnection } from '../wire/connection.ts'
 import type { AgentStream } from '../wire/stream.ts'
 import { bytesToText } from './byte-text.ts'
+import { EntryBatch, EntryFlag, EntryType } from './entry-batch.ts'
 import { type WriteOptions, writeContent } from './file-content.ts'
 import {
   checkPath,
@@ -38,6 +39,8 @@ const ROOT: FileOwner = { uid: 0, gid: 0 }
 const READ_BYTES = 4 * HOLE_BYTES
 /** Files that are sent before the agent has answered; small ones are written faster than an answer comes. */
 const SENT_AHEAD = 64
+/** With its path, such a file fits into a record. */
+const BATCHED_BYTES = 40_960
 const ZEROS = Buffer.alloc(HOLE_BYTES)
 
 /** An entry of the host: its name in an open directory, and its path for messages. */
@@ -78,6 +81,9 @@ class Upload {
   readonly #owner: FileOwner
   readonly #pool: WorkPool
   readonly #log: TransferLog
+  /** Null if the agent is too old, and everything takes a stream of its own. */
+  #batch: EntryBatch | null = null
+  #flags = 0
   /** Set at the end, because writing into a directory changes its times. */
   readonly #directories: { readonly path: string; readonly attributes: Attributes }[] = []
 
@@ -99,12 +105,16 @@ class Upload {
 
   async tree(from: Entry, to: string, info: BigIntStats): Promise<TransferSummary> {
     const stage = await this.#stageFor(to)
+    if (this.#connection.has('trees'))
+      this.#batch = new EntryBatch(this.#connection, to, this.#call)
+    this.#flags = stage === null ? 0 : EntryFlag.fresh
     try {
       await this.#directory(from, stage ?? to, info)
       await this.#pool.finish()
       await this.#finishDirectories()
       if (stage !== null) await renameFile(this.#connection, stage, to, this.#call)
     } catch (error) {
+      this.#batch?.abandon()
       await this.#pool.abandon(error)
       if (stage !== null) await this.#discard(stage)
       throw error
@@ -133,7 +143,8 @@ class Upload {
   }
 
   async #directory(from: Entry, to: string, info: BigIntStats): Promise<void> {
-    await makeDirectory(this.#connection, to, { parents: true, ...this.#call })
+    if (this.#batch) await this.#batch.add({ path: to, type: EntryType.directory })
+    else await makeDirectory(this.#connection, to, { parents: true, ...this.#call })
     this.#directories.push({ path: to, attributes: this.#attributes(info) })
     this.#log.count('directories')
     const { path } = from
@@ -157,8 +168,29 @@ class Upload {
     const info = await asHost('read', from.path, () => look(from))
     if (info.isDirectory()) return await this.#directory(from, to, info)
     if (!info.isSymbolicLink() && !info.isFile()) return this.#log.skip(from.path)
+    if (this.#batch !== null && (await this.#batched(this.#batch, from, to, info))) return
     const job = () => (info.isFile() ? this.#file(from, to, info) : this.#symlink(from, to, info))
     pending.add((await this.#pool.start(job)).done)
+  }
+
+  /** Symlinks and small files need no stream of their own. False for all others. */
+  async #batched(batch: EntryBatch, from: Entry, to: string, info: BigIntStats): Promise<boolean> {
+    const place = within(from.parent, from.name)
+    const common = { path: to, ...this.#attributes(info) }
+    if (info.isSymbolicLink()) {
+      const target = await asHost('read', from.path, async () => readlinkSync(place, 'buffer'))
+      const { mode: _, ...link } = common
+      await batch.add({ ...link, type: EntryType.symlink, target: bytesToText(target) })
+      this.#log.count('symlinks')
+      return true
+    }
+    if (info.size > BATCHED_BYTES) return false
+    const content = await asHost('read', from.path, async () => readSmallFile(place, info))
+    if (content === null) return false
+    await batch.add({ ...common, type: EntryType.file, flags: this.#flags, content })
+    this.#log.count('bytes', content.length)
+    this.#log.count('files')
+    return true
   }
 
   async #symlink({ parent, name, path }: Entry, to: string, info: BigIntStats): Promise<void> {
@@ -223,12 +255,18 @@ class Upload {
   }
 
   async #finishDirectories(): Promise<void> {
+    const batch = this.#batch
     for (const { path, attributes } of this.#directories.toReversed()) {
+      if (batch !== null) {
+        await batch.add({ path, ...attributes })
+        continue
+      }
       await this.#pool.start(() =>
         setFileAttributes(this.#connection, path, attributes, this.#call),
       )
     }
     await this.#pool.finish()
+    await batch?.finish()
   }
 
   #attributes(info: BigIntStats): Attributes {
