@@ -32,8 +32,10 @@ export const make: MakeCommand = (command, cli) =>
           await using forkpoint = await context.open()
           const from = await forkpoint.find(reference)
           const { path, keepOwners } = options
-          const report = await context.wait(`exporting ${reference}`, () =>
+          const report = await context.wait(`exporting ${reference}`, (say) =>
             from.export(hostPath(dir), {
+              onProgress: ({ entries, bytes }) =>
+                say(`exporting ${reference}: ${entries} entries`, { doneBytes: bytes }),
               ...(path !== undefined && { paths: path }),
               ...(keepOwners && { owner: 'keep' }),
             }),
