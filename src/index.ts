@@ -114,8 +114,12 @@ export type {
   RemoveOptions,
   StatOptions,
 } from './agent/files/files.ts'
-export type { TransferOptions, TransferProgress, TransferSummary } from './agent/files/transfer.ts'
-export type { UploadOptions } from './agent/files/upload.ts'
+export type {
+  TransferOptions,
+  TransferProgress,
+  TransferSummary,
+} from './agent/files/trees/transfer.ts'
+export type { UploadOptions } from './agent/files/trees/upload.ts'
 export type { ForwardOptions, PortForward, PortTarget } from './agent/ports.ts'
 export type { EnvironmentFiles } from './api/handles/files.ts'
 export type { EnvironmentPorts } from './api/handles/ports.ts'

@@ -17,7 +17,7 @@ import { hostRefusal, printable } from '../failures.ts'
 import { textToBytes } from './byte-text.ts'
 import { linkRefusal, openDirectory, openHostPlace, within } from './host-path.ts'
 import { removeHostTree } from './host-tree.ts'
-import { StagedDirectory } from './staged-directory.ts'
+import { StagedDirectory } from './trees/staged-directory.ts'
 
 /**
  * A directory of the host that is written to with names from inside. It is held open and

@@ -1,4 +1,3 @@
-import { downloadTree } from '../../agent/files/download.ts'
 import {
   type FileData,
   type ReadAllOptions,
@@ -22,8 +21,9 @@ import {
   type StatOptions,
   statFile,
 } from '../../agent/files/files.ts'
-import type { TransferOptions, TransferSummary } from '../../agent/files/transfer.ts'
-import { type UploadOptions, uploadTree } from '../../agent/files/upload.ts'
+import { downloadTree } from '../../agent/files/trees/download.ts'
+import type { TransferOptions, TransferSummary } from '../../agent/files/trees/transfer.ts'
+import { type UploadOptions, uploadTree } from '../../agent/files/trees/upload.ts'
 import type { AgentConnection, CallOptions } from '../../agent/wire/connection.ts'
 import { checked } from '../inputs/checked.ts'
 import { data } from '../inputs/data.ts'

@@ -22,7 +22,7 @@ export function waitsFor(env: string, { id, command, durationMs }: Ahead): strin
   const since = durationMs == null ? '' : `, which has run for ${formatDuration(durationMs)}`
   return (
     `forkpoint: waiting for ${id} (${shortCommand(command)})${since}\n` +
-    `  remedy: wait, end it with \`forkpoint kill ${env} ${id}\`, or run beside it with --process or --detach\n`
+    `  remedy: wait, end it with \`forkpoint kill ${env} ${id}\`, or run beside it with --process or another --shell\n`
   )
 }
 

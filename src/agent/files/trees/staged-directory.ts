@@ -11,9 +11,9 @@ import {
 } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
-import { hostRefusal } from '../failures.ts'
-import { textToBytes } from './byte-text.ts'
-import { within } from './host-path.ts'
+import { hostRefusal } from '../../failures.ts'
+import { textToBytes } from '../byte-text.ts'
+import { within } from '../host-path.ts'
 
 const { O_CREAT, O_EXCL, O_WRONLY, O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants
 const newFile = O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW

@@ -1,9 +1,9 @@
-import type { AgentConnection, CallOptions } from '../wire/connection.ts'
-import type { Fields } from '../wire/fields.ts'
-import { progressing } from '../wire/patience.ts'
-import { encodeRecord } from '../wire/records.ts'
-import type { AgentStream } from '../wire/stream.ts'
-import { Op } from '../wire/wire.ts'
+import type { AgentConnection, CallOptions } from '../../wire/connection.ts'
+import type { Fields } from '../../wire/fields.ts'
+import { progressing } from '../../wire/patience.ts'
+import { encodeRecord } from '../../wire/records.ts'
+import type { AgentStream } from '../../wire/stream.ts'
+import { Op } from '../../wire/wire.ts'
 
 /** Records are collected up to this size: small ones would each take a frame of their own. */
 const ENOUGH_BYTES = 65_536
