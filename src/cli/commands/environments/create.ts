@@ -33,7 +33,7 @@ import { created } from '../../render/layout/sentences.ts'
 import { styleFor } from '../../render/layout/style.ts'
 import { say } from '../../write.ts'
 
-interface Options {
+export interface Options {
   readonly from: string
   readonly name?: string
   readonly backend?: BackendName
@@ -192,7 +192,7 @@ function named(options: Options, name: string | undefined): Options {
   })
 }
 
-function createOptions(
+export function createOptions(
   options: Options,
   words: readonly string[],
   signal: AbortSignal,
