@@ -8,6 +8,7 @@ const facetCapabilities = {
   pausing: ['pause'],
   attaching: ['attach'],
   files: ['diff'],
+  connections: ['connections'],
   storage: ['compact', 'durable'],
 } as const satisfies Partial<Record<keyof Backend, readonly Capability[]>>
 

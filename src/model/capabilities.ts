@@ -22,6 +22,8 @@ export const allCapabilities = [
   'durable',
   /** outgoing network through the host */
   'nat',
+  /** one fork can be given the connections of the original to the outside */
+  'connections',
   /** memory, cpu, process and disk limits */
   'limits',
   /** limits on the speed of disks and the network */

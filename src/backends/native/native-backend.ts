@@ -23,6 +23,7 @@ import { fromRecord, isLive } from './instance.ts'
 import { nativeMachine } from './machine.ts'
 import { type Native, openNative } from './native.ts'
 import { imageStore } from './native-images.ts'
+import { nativeConnections } from './network/give-connections.ts'
 import { viewFiles } from './overlay/view/view-files.ts'
 import { watchVolume } from './overlay/volumes/watch-volume.ts'
 import type { EnvironmentPlaces } from './places.ts'
@@ -94,6 +95,7 @@ function nativeBackend(context: BackendContext): Backend {
     pausing: nativePausing(native),
     attaching: nativeAttaching(native),
     files: viewFiles(native),
+    connections: nativeConnections(native),
     spares: nativeSpares(native),
     storage: nativeStorage(native),
     images: imagesOf(imageStore(native)),
