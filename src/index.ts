@@ -59,7 +59,7 @@ export type {
   RestoreOptions,
   SnapshotOptions,
 } from './api/handles/environment.ts'
-export type { ForkOptions, Forks } from './api/handles/forks.ts'
+export type { ForkOptions, Forks, LiveForkOptions } from './api/handles/forks.ts'
 export type { AdmissionLimits, AdmissionSettings, Share } from './model/admission.ts'
 export type { Capability } from './model/capabilities.ts'
 export type {

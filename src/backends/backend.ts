@@ -16,6 +16,7 @@ import type { Settings } from '../model/settings.ts'
 import type { Captured, Lost, SnapshotMemory, SnapshotRecord } from '../model/snapshot.ts'
 import type {
   Attaching,
+  Connections,
   Extras,
   Images,
   Machine,
@@ -143,8 +144,11 @@ export interface MaterializeSpec extends Pick<EnvironmentRecord, 'id' | 'limits'
   readonly identity: Identity
   /** the life of the same environment that this one takes over from */
   readonly replaces: Instance | null
-  /** a successor keeps its connections to the outside; a copy has them closed */
-  readonly role: 'successor' | 'copy'
+  /**
+   * a successor keeps its connections to the outside, and a copy has them closed; an heir is a copy that will be
+   * given them, see `Connections`
+   */
+  readonly role: 'successor' | 'copy' | 'heir'
 }
 
 /** The files of an environment, a snapshot or a base. Only its backend knows the rest. */
@@ -195,7 +199,7 @@ export interface BackendFiles {
 /** What a backend can do, apart from its facets. */
 export type DeclaredCapability = Exclude<
   Capability,
-  'pause' | 'diff' | 'compact' | 'attach' | 'net-switch'
+  'pause' | 'diff' | 'compact' | 'attach' | 'net-switch' | 'connections'
 >
 
 /** A way to make environments: a core that every backend has, and facets that some have. */
@@ -239,6 +243,7 @@ export interface Backend extends AsyncDisposable {
   readonly networking?: Networking
   readonly attaching?: Attaching
   readonly files?: BackendFiles
+  readonly connections?: Connections
   readonly spares?: Spares
   readonly storage?: Storage
   readonly images?: Images

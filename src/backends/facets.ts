@@ -1,6 +1,6 @@
 import type { Capability } from '../model/capabilities.ts'
 import type { EnvironmentRecord, Instance, Json, Limits, NetMode } from '../model/environment.ts'
-import type { SnapshotId } from '../model/ids.ts'
+import type { EnvironmentId, SnapshotId } from '../model/ids.ts'
 import type { EnvironmentImage } from '../model/image.ts'
 import type { SnapshotRecord } from '../model/snapshot.ts'
 import type {
@@ -101,6 +101,20 @@ export interface Spares {
   wake(ref: Ref, identity: Identity | null): Promise<boolean>
   /** memory that an instance shares with nobody */
   privateBytes(ref: Ref): Promise<number>
+}
+
+/**
+ * Connections to the outside can pass from an environment to one fork of it. Nothing may reach either of them
+ * from before the snapshot until the fork has them, so that both ends of a connection stand still.
+ */
+export interface Connections {
+  /** cuts an environment off, also one that will be made; ends by itself if nobody releases it */
+  hold(id: EnvironmentId): Promise<void>
+  release(id: EnvironmentId): Promise<void>
+  /** the connections that an heir gets, as objects of `Lost` */
+  keptBy(snapshot: SnapshotRecord): Promise<readonly string[]>
+  /** from here on they belong to the heir, and are closed in the original; if it fails, nothing has changed */
+  give(from: Ref, heir: Ref, snapshot: SnapshotRecord): Promise<void>
 }
 
 /** What a snapshot of processes takes up on disk, counted in blocks. */

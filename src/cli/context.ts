@@ -1,10 +1,11 @@
 import type { Forkpoint, OpenOptions } from '../index.ts'
 import { type Globals, openOptions } from './arguments/globals.ts'
-import type { Cli, Streams } from './cli.ts'
+import type { Cli } from './cli.ts'
 import { requireStore } from './hosts/require-store.ts'
 import { renderError } from './render/error.ts'
 import { type Say, withProgress } from './render/layout/progress.ts'
 import { type Style, styleFor } from './render/layout/style.ts'
+import type { Streams } from './streams.ts'
 import { say, write, writeJson } from './write.ts'
 
 /** The result of a command, for a program and for a person. */

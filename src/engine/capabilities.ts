@@ -9,6 +9,7 @@ const facetCapabilities = {
   networking: ['net-switch'],
   attaching: ['attach'],
   files: ['diff'],
+  connections: ['connections'],
   storage: ['compact', 'durable'],
 } as const satisfies Partial<Record<keyof Backend, readonly Capability[]>>
 

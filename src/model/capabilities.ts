@@ -24,6 +24,8 @@ export const allCapabilities = [
   'nat',
   /** the network of an environment can be changed while it runs */
   'net-switch',
+  /** one fork can be given the connections of the original to the outside */
+  'connections',
   /** memory, cpu, process and disk limits */
   'limits',
   /** limits on the speed of disks and the network */

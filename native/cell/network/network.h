@@ -23,3 +23,7 @@ void unlock_network(void);
 
 /* connections.c */
 void forget_connections(const char *address);
+
+/* give.c */
+void verb_tracked_connections(char **words);
+void verb_give_connections(char **words);

@@ -44,7 +44,7 @@ export const environmentOperations = {
   ),
   'environment.fork': making(
     'environments',
-    operation('branch', fields({ ...id, count: e.forkCount }, e.fork), forked),
+    operation('branch', fields({ ...id, count: e.forkCount }, e.liveFork), forked),
   ),
   'environment.promote': operation(
     'branch',

@@ -42,7 +42,7 @@ import {
   type SpawnOptions,
 } from './exec-options.ts'
 import { type Copied, EnvironmentFiles } from './files.ts'
-import { type ForkOptions, type Forks, forkInput, forksOf } from './forks.ts'
+import { type Forks, forksOf, type LiveForkOptions, liveForkInput } from './forks.ts'
 import type { Handles } from './handles.ts'
 import { EnvironmentPorts } from './ports.ts'
 import { idOf, referenceOf } from './references.ts'
@@ -285,8 +285,8 @@ export class Environment {
   }
 
   /** Makes new environments that continue from here. This one continues too. */
-  async fork(count = 1, options: ForkOptions = {}): Promise<Forks> {
-    const { signal, idempotencyKey, ...wanted } = checked('fork', forkInput, options)
+  async fork(count = 1, options: LiveForkOptions = {}): Promise<Forks> {
+    const { signal, idempotencyKey, ...wanted } = checked('fork', liveForkInput, options)
     const input = { id: this.id, count, ...wanted }
     const call = { signal, idempotencyKey }
     return forksOf(this.#handles, await this.#control.call('environment.fork', input, call))

@@ -160,6 +160,16 @@ export const fork = {
   ...strict,
 }
 
+/** Of an environment that runs. */
+export const liveFork = {
+  ...fork,
+  /**
+   * `keep` gives its TCP connections to the outside to the one fork, and closes them in this environment;
+   * `close` (default) closes them in the fork
+   */
+  connections: v.oneOf('close', 'keep'),
+}
+
 export const forkCount = v.whole(1, 1000)
 
 export const pause = {

@@ -1,5 +1,5 @@
 import type { CommandOutput, CommandResult, Environment, FollowOptions } from '../../index.ts'
-import type { Streams } from '../cli.ts'
+import type { Streams } from '../streams.ts'
 import { write } from '../write.ts'
 
 /**

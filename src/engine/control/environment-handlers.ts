@@ -6,6 +6,7 @@ import { logEntry, loggedId } from '../history/log.ts'
 import { attach } from '../operations/create/attach.ts'
 import { create } from '../operations/create/create.ts'
 import { fork } from '../operations/fork/fork.ts'
+import { forkWithConnections } from '../operations/fork/keep-connections.ts'
 import { pause, resume } from '../operations/pause.ts'
 import { promote } from '../operations/promote.ts'
 import { remove } from '../operations/remove.ts'
@@ -74,6 +75,8 @@ export const environmentHandlers: Handlers<keyof typeof environmentOperations> =
   'environment.restore': async (engine, { id, to, ...input }) =>
     environmentInfo(engine, await restore(engine, id, to, input)),
   'environment.fork': async (engine, { id, ...input }) => {
+    if (input.connections === 'keep')
+      return forked(engine, await forkWithConnections(engine, id, input))
     const { backend } = await liveRecord(engine, id)
     requireCapability(engine.backend(backend), 'fork')
     const base = await snapshot(engine, id, { strict: input.strict ?? false, by: 'fork' })

@@ -195,6 +195,7 @@ async function restoreCell(
     images: dumped,
     pairs: (await pairs?.()) ?? null,
     start: lostLocks.length > 0 ? 'frozen' : start,
+    address: (cell.net ?? cell.loose)?.address ?? null,
   })
   const [checked] = await Promise.allSettled([check?.(), restoring])
   if (checked.status === 'rejected') throw checked.reason

@@ -1,6 +1,6 @@
 import { printable } from '../../../model/text/printable.ts'
 import { formatBytes } from '../../../model/values/quantities.ts'
-import type { Screen } from '../../cli.ts'
+import type { Screen } from '../../streams.ts'
 
 /** Shorter waits need no progress. */
 const quietMs = 1000
