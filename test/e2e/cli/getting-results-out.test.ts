@@ -78,14 +78,24 @@ test('apply brings back what forks changed in a project that was copied in', asy
     'echo new > src/new.js; echo x > node_modules/x; echo noise > a.log; chmod 755 README; cd /',
   ]
   await cli.must('exec', 'try-1', '--', inside.join('; '))
-  await cli.must('exec', 'try-2', '--', 'cd /copied; echo three > src/main.js; echo deep > src/deep')
+  await cli.must(
+    'exec',
+    'try-2',
+    '--',
+    'cd /copied; echo three > src/main.js; echo deep > src/deep',
+  )
 
   // Somebody goes on working here meanwhile.
   writeFileSync(`${project}/src/other.js`, 'edited here\n')
   const plan = await cli.json('apply', 'try-1', project, '--dry-run', '--gitignore')
   expect(plan).toMatchObject({ exitCode: 0, document: { path: '/copied', conflicts: [] } })
   const planned = plan.document.changes.map(({ path }: { path: string }) => path)
-  const paths = ['/copied/README', '/copied/src/gone.js', '/copied/src/main.js', '/copied/src/new.js']
+  const paths = [
+    '/copied/README',
+    '/copied/src/gone.js',
+    '/copied/src/main.js',
+    '/copied/src/new.js',
+  ]
   expect(planned).toEqual(paths)
   expect(readFileSync(`${project}/src/main.js`, 'utf8')).toBe('one\n')
 
