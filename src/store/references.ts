@@ -77,7 +77,7 @@ function holderOf(db: Database, { table }: Referable, name: Name): Row | undefin
 function taken(kind: Referable, name: Name, holder: Row, cause?: unknown): ConflictError {
   const who = `${kind.noun} ${holder.id} (${holder.status})`
   return new ConflictError(`the name ${quote(name)} is taken by ${who}`, {
-    remedy: `choose another name, or remove it with \`${kind.removal} ${name}\``,
+    remedy: `choose another name, rename that one with \`forkpoint rename\`, or remove it with \`${kind.removal} ${name}\``,
     detail: { name, holder: holder.id },
     cause,
   })

@@ -189,7 +189,7 @@ describe('fork, diff and promote', () => {
     await cli.must('create', '--name', 'worker', '--from', `dir:${project}`)
     await ask(cli, 'worker', 'echo new > value; echo more > other')
     const plan = await cli.must('apply', 'worker', project, '--dry-run')
-    expect(plan).toMatch(/would apply 2 changes, 0 conflicts\n$/)
+    expect(plan).toMatch(/would apply 2 changes of \/.*, 0 conflicts\n$/)
     expect(readdirSync(project)).toEqual(['value'])
     expect(await cli.must('apply', 'worker', project)).toMatch(/applied 2 changes of \/.*\n$/)
     expect(readFileSync(join(project, 'value'), 'utf8')).toBe('new\n')
@@ -236,10 +236,16 @@ describe('fork, diff and promote', () => {
     )
   })
 
-  test('a name of both an environment and a snapshot is ambiguous', async () => {
-    await cli.must('snapshot', 'web', '--name', 'web')
-    const refused = await cli.run(['fork', 'web'])
-    expect(refused).toMatchObject({ exitCode: 4, stderr: expect.stringContaining('give the id') })
+  test.each([
+    [['snapshot', 'web', '--name', 'web']],
+    [['rename', 'web', 'ready']],
+    [['rename', 'ready', 'web']],
+    [['fork', 'ready', '--name', 'ready']],
+    [['create', '--name', 'ready']],
+  ])('an environment and a snapshot cannot have the same name: %s', async (words) => {
+    const refused = await cli.run(words)
+    expect(refused.exitCode).toBe(4)
+    expect(refused.stderr).toMatch(/the name "\w+" is taken[\s\S]*remedy: choose another name/)
   })
 
   test.each([
