@@ -41,6 +41,7 @@ export interface Options {
   readonly env?: Readonly<Record<string, string>>
   readonly label?: Readonly<Record<string, string>>
   readonly workdir?: string
+  readonly login?: true
   readonly processes?: true
   readonly runArg?: readonly string[]
   readonly exportDir?: string
@@ -85,6 +86,7 @@ export const make: MakeCommand = (command, cli) =>
       .addOption(pairsOption('-e, --env <key=value>', 'a variable for every command'))
       .addOption(pairsOption('--label <key=value>', 'a label to find it by'))
       .option('--workdir <dir>', 'where commands start')
+      .option('--login', 'PATH is that of a login shell, with what ~/.profile adds')
       .option('--processes', 'snapshots must hold processes')
       .addOption(
         listOption(
@@ -142,7 +144,7 @@ export function createOptions(
   words: readonly string[],
   signal: AbortSignal,
 ): CreateOptions {
-  const { from, name, backend, net, netAllow, env, label, workdir } = options
+  const { from, name, backend, net, netAllow, env, label, workdir, login } = options
   const { memoryMode, processes, runArg, exportDir, ttl, idle, wake } = options
   return withoutUndefined({
     from,
@@ -155,6 +157,7 @@ export function createOptions(
     env,
     labels: label,
     workdir,
+    login,
     processes,
     extraArgs: runArg,
     exportDir: exportDir && resolve(exportDir),
