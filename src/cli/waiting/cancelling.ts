@@ -1,5 +1,6 @@
-import type { Writable } from 'node:stream'
+import type { Screen } from '../cli.ts'
 import type { Interrupts } from '../interrupts.ts'
+import { clearLine } from '../render/layout/progress.ts'
 import { say } from '../write.ts'
 
 interface Words {
@@ -14,19 +15,24 @@ interface Words {
 /** Tells a user who presses Ctrl-C what that does now, and what it has done in the end. */
 export async function cancelling<T>(
   { signal }: Pick<Interrupts, 'signal'>,
-  stderr: Writable,
+  stderr: Screen,
   words: Words,
   work: () => Promise<T>,
 ): Promise<T> {
-  const announce = () => void say(stderr, `forkpoint: ${words.cancelling}\n`).catch(() => {})
+  const tell = async (text: string) => {
+    // A line that shows progress gives way.
+    if (stderr.isTTY === true) stderr.write(clearLine)
+    await say(stderr, `forkpoint: ${text}\n`)
+  }
+  const announce = () => void tell(words.cancelling).catch(() => {})
   signal.addEventListener('abort', announce, { once: true })
   try {
     const result = await work()
-    if (signal.aborted) await say(stderr, `forkpoint: ${words.tooLate}\n`)
+    if (signal.aborted) await tell(words.tooLate)
     return result
   } catch (error) {
     if (!signal.aborted) throw error
-    await say(stderr, `forkpoint: ${words.cancelled}\n`)
+    await tell(words.cancelled)
     throw signal.reason
   } finally {
     signal.removeEventListener('abort', announce)

@@ -16,8 +16,11 @@ interface Options extends CreateFlags {
   readonly rm?: true
 }
 
-/** Options of `create` that mean nothing here. */
-const without = new Set(['--start', '--quiet'])
+/** The options of `create` that a short life needs. */
+const shared = new Set([
+  ...['--from', '--name', '--backend', '--net', '--memory', '--cpus'],
+  ...['--env', '--label', '--workdir', '--login'],
+])
 
 export const make: MakeCommand = (command, cli) => {
   command
@@ -28,7 +31,7 @@ export const make: MakeCommand = (command, cli) => {
     .argument('[command...]', 'one word is a shell command line; several are passed as they are')
     .option('--rm', 'remove the environment afterwards')
   for (const option of makeCreate(new Command(), cli).options) {
-    if (!without.has(option.long ?? '')) command.addOption(option)
+    if (shared.has(option.long ?? '')) command.addOption(option)
   }
   command.action((words: string[], options: Options, self) =>
     cli.perform(self, async (context) => {

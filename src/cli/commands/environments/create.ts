@@ -53,6 +53,7 @@ export interface Options {
   readonly env?: Readonly<Record<string, string>>
   readonly label?: Readonly<Record<string, string>>
   readonly workdir?: string
+  readonly login?: true
   readonly processes?: true
   readonly runArg?: readonly string[]
   readonly exportDir?: string
@@ -106,6 +107,7 @@ export const make: MakeCommand = (command, cli) =>
           parseForward,
         ),
       )
+      .option('--login', 'PATH is that of a login shell, with what ~/.profile adds')
       .option('--processes', 'snapshots must hold processes')
       .addOption(
         listOption(
@@ -197,7 +199,7 @@ export function createOptions(
   words: readonly string[],
   signal: AbortSignal,
 ): CreateOptions {
-  const { from, name, backend, net, netAllow, env, label, workdir } = options
+  const { from, name, backend, net, netAllow, env, label, workdir, login } = options
   const { memoryMode, processes, runArg, exportDir, ttl, idle, wake } = options
   return withoutUndefined({
     from,
@@ -210,6 +212,7 @@ export function createOptions(
     env,
     labels: label,
     workdir,
+    login,
     processes,
     extraArgs: runArg,
     exportDir: exportDir && resolve(exportDir),

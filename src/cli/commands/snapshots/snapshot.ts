@@ -56,22 +56,18 @@ export const make: MakeCommand = (command, cli) =>
           using interrupts = new Interrupts()
           await using forkpoint = await context.open()
           const environment = await forkpoint.get(reference)
-          const info = options.wait
-            ? await context.wait(taking(reference), (say) =>
-                cancelling(
-                  interrupts,
-                  context.streams.stderr,
-                  snapshotWords(reference),
-                  async () => {
-                    using _following = followSnapshot(environment.id, say, taking(reference), () =>
-                      forkpoint.operations(),
-                    )
-                    const wanted = snapshotOptions(options, interrupts.signal)
-                    const snapshot = await environment.snapshot(wanted)
-                    return (options.prove ? await snapshot.prove() : snapshot).lastInfo
-                  },
-                ),
+          const { stderr } = context.streams
+          const take = () =>
+            context.wait(taking(reference), async (say) => {
+              using _following = followSnapshot(environment.id, say, taking(reference), () =>
+                forkpoint.operations(),
               )
+              const wanted = snapshotOptions(options, interrupts.signal)
+              const snapshot = await environment.snapshot(wanted)
+              return (options.prove ? await snapshot.prove() : snapshot).lastInfo
+            })
+          const info = options.wait
+            ? await cancelling(interrupts, stderr, snapshotWords(reference), take)
             : await snapshotInBackground(forkpoint, environment)
           await context.show(snapshotReport(info, options.quiet ? 'ids' : 'sentences'))
         }),

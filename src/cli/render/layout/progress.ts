@@ -8,7 +8,8 @@ const frameMs = 120
 /** Between two lines where there is no terminal to redraw. */
 const lineMs = 2000
 const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
-const clearLine = '\r\u001b[K'
+/** Clears the line that the cursor is in. */
+export const clearLine = '\r\u001b[K'
 
 /** How much of some work is done. */
 export interface Amount {
