@@ -1,14 +1,7 @@
-import type { Writable } from 'node:stream'
 import type { Command } from 'commander'
 import { readGlobals } from './arguments/globals.ts'
 import { Context } from './context.ts'
-
-export type Screen = Writable & { readonly isTTY?: boolean; readonly columns?: number }
-
-/** Columns; undefined if it is not a terminal, or if it does not report them. */
-export function columnsOf({ columns }: Screen): number | undefined {
-  return columns === 0 ? undefined : columns
-}
+import type { Screen } from './screen.ts'
 
 export interface Streams {
   readonly stdout: Screen

@@ -1,5 +1,5 @@
 import { printable } from '../../../model/text/printable.ts'
-import type { Screen } from '../../cli.ts'
+import type { Screen } from '../../screen.ts'
 
 /** Shorter waits need no progress. */
 const quietMs = 1000

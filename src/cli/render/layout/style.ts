@@ -1,6 +1,6 @@
 import { styleText } from 'node:util'
 import { type ColorMode, type Globals, loadGlobalSettings } from '../../arguments/globals.ts'
-import { columnsOf, type Screen } from '../../cli.ts'
+import { columnsOf, type Screen } from '../../screen.ts'
 
 type Paint = (text: string) => string
 
