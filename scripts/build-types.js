@@ -1,5 +1,7 @@
 // Writes the types of the public API to dist/types: the declarations that its entry points reach, and
 // no others. Builds in another directory, so that nobody ever sees half of them.
+//
+//   node scripts/build-types.js [TSC]     the compiler to use if the checkout has none of its own
 import { execFileSync } from 'node:child_process'
 import {
   cpSync,
@@ -10,7 +12,6 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
-import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -22,11 +23,11 @@ const reached = join(staged, 'types')
 
 try {
   mkdirSync(staged)
-  const compiler = createRequire(import.meta.url).resolve('typescript/bin/tsc')
   writeFileSync(join(staged, 'tsconfig.json'), JSON.stringify(project()))
-  execFileSync(process.execPath, [compiler, '-p', staged], { stdio: 'inherit' })
+  execFileSync(process.execPath, [compiler(), '-p', staged], { stdio: 'inherit' })
   const kept = new Set()
   for (const path of entryPoints()) keep(join(all, `${path}.d.ts`), kept)
+  for (const path of entryPoints()) addReference(join(reached, `${path}.d.ts`))
   // Newer than every source that was read: see ensure_types.
   writeFileSync(join(reached, '.fresh'), '')
   rmSync(final, { recursive: true, force: true })
@@ -38,6 +39,11 @@ try {
   process.exitCode = 1
 } finally {
   rmSync(staged, { recursive: true, force: true })
+}
+
+function compiler() {
+  const own = join(root, 'node_modules/typescript/bin/tsc')
+  return existsSync(own) ? own : (process.argv[2] ?? own)
 }
 
 /** Paths below src, without their extension. An integration needs its framework, which may not be here. */
@@ -60,6 +66,12 @@ function project() {
     },
     include: entryPoints().map((path) => join(root, 'src', `${path}.ts`)),
   }
+}
+
+/** A project that lists no types in its settings has none of Node, but these declarations need them. */
+function addReference(file) {
+  if (file.includes('/client/')) return
+  writeFileSync(file, `/// <reference types="node" />\n${readFileSync(file, 'utf8')}`)
 }
 
 /** Copies a declaration, and whatever it imports. */

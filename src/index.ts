@@ -154,7 +154,8 @@ export type { Captured, SnapshotStatus } from './model/snapshot.ts'
 // Comparing, exporting and applying files
 
 export type { FilesDiff } from './api/contract/data/files.ts'
-export type { ApplyOptions, ExportOptions } from './api/handles/copying.ts'
+export type { ApplyOptions } from './api/handles/copying/apply-changes.ts'
+export type { CopyAmount, ExportOptions } from './api/handles/copying/export-files.ts'
 export type { ApplyConflict, ConflictReason } from './api/host/apply/plan.ts'
 export type { ApplyReport } from './api/host/apply.ts'
 export type { CopyProgress, CopyReport } from './model/files/copy-report.ts'

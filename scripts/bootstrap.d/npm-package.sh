@@ -12,21 +12,27 @@ x86_64-linux-gnu-gcc:gcc-x86-64-linux-gnu
 qemu-x86_64-static:qemu-user-static
 '
 
-# The compiler alone, about 25 MB: a project that installs a checkout did not ask for hundreds of them.
+# The compiler alone, about 25 MB: a project that installs a checkout did not ask for hundreds of them. It is one of the
+# private tools, because npm leaves out what is only for tests.
 ensure_compiler() {
   if [ -d "$root/node_modules/typescript" ]; then return; fi
-  need_npm 'fetch TypeScript'
-  say 'installing TypeScript, for the types of the API'
   version=$(sed -n '/^    "node_modules\/typescript": {/,/"version"/s/.*"version": "\(.*\)".*/\1/p' "$root/package-lock.json")
-  quietly run_npm install --prefix "$root" --no-save --omit=dev "typescript@$version" ||
-    fail_with_output 'could not install TypeScript' "check the network and npm's registry setting, then try again"
+  if grep -qsF "\"version\": \"$version\"" "$runtime/typescript/package.json"; then return; fi
+  need_npm 'fetch TypeScript'
+  say 'fetching TypeScript, for the types of the API'
+  mkdir -p "$scratch/typescript-pack" "$scratch/typescript"
+  (cd "$scratch/typescript-pack" && quietly run_npm pack "typescript@$version") ||
+    fail_with_output 'could not fetch TypeScript' "check the network and npm's registry setting, then try again"
+  quietly tar -xzf "$scratch"/typescript-pack/*.tgz -C "$scratch/typescript" --strip-components=1 ||
+    fail_with_output 'could not unpack TypeScript' "check the free space of $runtime (df -h $runtime)"
+  replace_directory "$scratch/typescript" "$runtime/typescript"
 }
 
 # With the dependencies of the tests, also those of the integrations: they need their frameworks.
 ensure_types() {
   if types_are_fresh; then return; fi
   say 'writing the types of the API'
-  quietly "$runtime/node/bin/node" "$root/scripts/build-types.js" ||
+  quietly "$runtime/node/bin/node" "$root/scripts/build-types.js" "$runtime/typescript/bin/tsc" ||
     fail_with_output 'writing the types failed' "see: cd $root && npm run build:types"
   touch -r "$scratch/started" "$root/dist/types/.fresh"
 }

@@ -8,7 +8,7 @@ import type {
   MemoryMode,
   Source,
 } from '../model/environment.ts'
-import type { FileChange } from '../model/files/file-change.ts'
+import type { FileChange, InsideEntry } from '../model/files/file-change.ts'
 import type { EnvironmentId, SnapshotId } from '../model/ids.ts'
 import type { ImageFacts } from '../model/image.ts'
 import type { Log } from '../model/log.ts'
@@ -175,6 +175,8 @@ export interface BackendFiles {
   baseView(view: View): View
   /** how the files of `b` differ from those of `a`, sorted by path */
   changes(a: View, b: View, options?: ChangesOptions): Promise<FileChange[]>
+  /** these paths, and everything below those that are directories; refuses a path that does not exist */
+  entries(view: View, paths: readonly string[]): Promise<InsideEntry[]>
   /** a change between the two as a patch; empty if it has no text */
   patch(change: FileChange, a: View, b: View): Promise<string>
   /** the content of a regular file; does not follow symlinks */

@@ -155,8 +155,11 @@ export interface Storage {
   sharesBlocks(image: SnapshotImage): boolean
   /** the snapshots whose data a snapshot or an instance is incomplete without; may include itself */
   needs(record: SnapshotImage | Instance): readonly SnapshotId[]
-  /** frees what these snapshots hold of removed ones and do not use; all that are ready must be among them */
-  reclaim(snapshots: readonly SnapshotRecord[]): Promise<void>
+  /**
+   * frees what these snapshots hold of removed ones and do not use; all that are ready must be among them. Resolves to
+   * the bytes that it had to leave, because lives or spares use the same files
+   */
+  reclaim(snapshots: readonly SnapshotRecord[]): Promise<{ readonly leftBytes: number }>
   /** names of the snapshot layers that a snapshot or an instance is made of */
   layersOf(record: SnapshotImage | Instance): readonly string[]
 }

@@ -80,6 +80,13 @@ export interface Instance {
   readonly [key: string]: Json
 }
 
+/** A directory of the caller's machine that was copied in. What it was like is kept in a file of the home. */
+export interface CopyNote {
+  readonly id: string
+  /** where it went, inside */
+  readonly path: string
+}
+
 export interface EnvironmentRecord {
   readonly id: EnvironmentId
   readonly name: Name | null
@@ -107,6 +114,8 @@ export interface EnvironmentRecord {
   readonly image?: EnvironmentImage
   /** words of the program that was started with it; absent: none was */
   readonly command?: readonly string[]
+  /** oldest first; absent: nothing was copied in */
+  readonly copies?: readonly CopyNote[]
   /** what its present life does not have of the snapshot that it was made from; absent: nothing is missing */
   readonly lost?: readonly Lost[]
   readonly hostname: string

@@ -164,6 +164,7 @@ export interface SnapshotRecord {
     | 'policy'
     | 'image'
     | 'command'
+    | 'copies'
   >
   /** what the backend needs to materialize it; opaque to everyone else */
   readonly image: { readonly [key: string]: Json }

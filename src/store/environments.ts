@@ -108,13 +108,14 @@ type Doc = Pick<
   | 'principal'
   | 'image'
   | 'command'
+  | 'copies'
   | 'hostname'
   | 'instance'
 >
 
 function docOf(record: EnvironmentRecord): string {
   const { source, limits, net, memory, env, workdir, labels, hostname, instance } = record
-  const { policy, sleptAt, principal, image, command, lost = [] } = record
+  const { policy, sleptAt, principal, image, command, copies = [], lost = [] } = record
   const doc: Doc = {
     source,
     limits,
@@ -126,6 +127,7 @@ function docOf(record: EnvironmentRecord): string {
     instance,
     ...(policy !== undefined && { policy }),
     ...(lost.length > 0 && { lost }),
+    ...(copies.length > 0 && { copies }),
     ...(sleptAt !== undefined && { sleptAt }),
     ...(principal !== undefined && { principal }),
     ...(memory !== undefined && { memory }),

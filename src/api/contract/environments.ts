@@ -51,6 +51,14 @@ export const environmentOperations = {
     fields({ ...id, from: eitherId }, e.restoring),
     environmentInfo,
   ),
+  /** keeps what a directory of the caller was like when it was copied in, so that changes can be applied to it */
+  'environment.noteCopy': operation(
+    'exec',
+    fields({ ...id, path: e.insidePath, note: e.copyNote }, {}),
+    environmentInfo,
+  ),
+  /** the note of one of its copies, as it was given */
+  'environment.copyNote': operation('read', fields({ ...id, copy: e.reference }, {}), z.string()),
   'environment.rename': operation('branch', fields({ ...id, name: e.name }, {}), environmentInfo),
   'environment.remove': operation('branch', fields(id, e.ending), z.null()),
 }

@@ -25,7 +25,8 @@ import * as e from '../inputs/environment-inputs.ts'
 import { execInput, offsetsInput, spawnInput } from '../inputs/exec-inputs.ts'
 import { idempotencyKey, signal, word } from '../inputs/values.ts'
 import { Command } from './command.ts'
-import { type ApplyOptions, applyOnto, type ExportOptions, exportTo } from './copying.ts'
+import { type ApplyOptions, applyOnto } from './copying/apply-changes.ts'
+import { type ExportOptions, exportTo } from './copying/export-files.ts'
 import {
   type ExecOptions,
   type ExecResult,
@@ -33,7 +34,7 @@ import {
   resultOf,
   type SpawnOptions,
 } from './exec-options.ts'
-import { EnvironmentFiles } from './files.ts'
+import { type Copied, EnvironmentFiles } from './files.ts'
 import { type ForkOptions, type Forks, forkInput, forksOf } from './forks.ts'
 import type { Handles } from './handles.ts'
 import { EnvironmentPorts } from './ports.ts'
@@ -74,7 +75,10 @@ export class Environment {
     this.#handles = handles
     this.#info = info
     this.id = info.id
-    this.files = new EnvironmentFiles(() => this.#connect())
+    this.files = new EnvironmentFiles(
+      () => this.#connect(),
+      (copy) => this.#noteCopy(copy),
+    )
     this.ports = new EnvironmentPorts(() => this.#connect('ports'))
   }
 
@@ -271,23 +275,27 @@ export class Environment {
   }
 
   /**
-   * Copies its working directory, or the paths you name, into a new directory on the caller's machine.
+   * Copies the current directory of the shell `main`, or what you name, into a new directory on the caller's
+   * machine.
    *
    * @example
-   * const { entries, bytes } = await env.export('./result', { paths: ['/app'] })
+   * const { entries, bytes } = await env.export('./result', { path: '/app', exclude: ['node_modules'] })
    */
   async export(dir: string, options: ExportOptions = {}): Promise<CopyReport> {
-    return await exportTo(this.#handles, this.id, dir, options)
+    return await exportTo(this.#handles, this.id, dir, options, () => this.#currentDirectory())
   }
 
   /**
-   * Applies its changes to a directory on the caller's machine: all of them, or none if any conflicts.
+   * Applies its changes to a directory on the caller's machine: all of them, or none if any conflicts. They count
+   * from when the directory was copied in with `files.upload`, or else from when the environment was made.
+   * `mode: 'plan'` only reports what it would do.
    *
    * @example
    * const { changes, conflicts } = await env.apply('./project', { mode: 'plan' })
    */
   async apply(dir: string, options: ApplyOptions = {}): Promise<ApplyReport> {
-    return await applyOnto(this.#handles, this.id, dir, options)
+    const info = await this.#ask()
+    return await applyOnto(this.#handles, info, dir, options, () => this.#currentDirectory())
   }
 
   /** Its operations, oldest first, with the time that each step took. */
@@ -319,6 +327,18 @@ export class Environment {
 
   #followed(first: Awaited<ReturnType<typeof attachCommand>>): Command {
     return new Command(first, (id, offsets) => this.#attach(id, offsets))
+  }
+
+  /** Where the shell `main` is; the working directory if it has not started, or nothing runs. */
+  async #currentDirectory(): Promise<string> {
+    const { status, workdir } = await this.#ask()
+    if (status !== 'running') return workdir
+    const shells = await listShells(await this.#connect())
+    return shells.find(({ shell }) => shell === 'main')?.cwd ?? workdir
+  }
+
+  async #noteCopy(copy: Copied): Promise<void> {
+    this.#learn(await this.#control.call('environment.noteCopy', { id: this.id, ...copy }))
   }
 
   async #attach(id: string, offsets: CommandOffsets) {

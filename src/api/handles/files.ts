@@ -1,3 +1,4 @@
+import { posix, resolve } from 'node:path'
 import { downloadTree } from '../../agent/files/download.ts'
 import {
   type FileData,
@@ -25,6 +26,7 @@ import {
 import type { TransferOptions, TransferSummary } from '../../agent/files/transfer.ts'
 import { type UploadOptions, uploadTree } from '../../agent/files/upload.ts'
 import type { AgentConnection, CallOptions } from '../../agent/wire/connection.ts'
+import { noteOf } from '../host/apply/copied-tree.ts'
 import { checked } from '../inputs/checked.ts'
 import { data } from '../inputs/data.ts'
 import {
@@ -41,6 +43,14 @@ import {
 } from '../inputs/file-inputs.ts'
 import { absolutePath, path as anyPath } from '../inputs/values.ts'
 
+/** A directory of the host that was copied in. */
+export interface Copied {
+  /** where it went, inside */
+  readonly path: string
+  /** what it was like on the host */
+  readonly note: string
+}
+
 /**
  * Files inside an environment. Paths are absolute.
  *
@@ -50,10 +60,12 @@ import { absolutePath, path as anyPath } from '../inputs/values.ts'
  */
 export class EnvironmentFiles {
   readonly #connect: () => Promise<AgentConnection>
+  readonly #noteCopy: (copy: Copied) => Promise<void>
 
   /** Made by `Environment`. */
-  constructor(connect: () => Promise<AgentConnection>) {
+  constructor(connect: () => Promise<AgentConnection>, noteCopy: (copy: Copied) => Promise<void>) {
     this.#connect = connect
+    this.#noteCopy = noteCopy
   }
 
   async read(path: string, options: ReadAllOptions = {}): Promise<Buffer> {
@@ -106,7 +118,10 @@ export class EnvironmentFiles {
     await removeFile(await this.#connect(), inside('remove', path), wanted)
   }
 
-  /** Copies a file or tree from the host to `insidePath`, which names the copy. */
+  /**
+   * Copies a file or tree from the host to `insidePath`, which names the copy. What a tree was like is noted, so that
+   * `env.apply` can tell later what changed.
+   */
   async upload(
     hostPath: string,
     insidePath: string,
@@ -114,7 +129,11 @@ export class EnvironmentFiles {
   ): Promise<TransferSummary> {
     const [from, to] = [checked('upload', anyPath, hostPath), inside('upload', insidePath)]
     const wanted = checked('upload', uploadInput, options)
-    return uploadTree(await this.#connect(), from, to, wanted)
+    // Before it is copied: what changes on the host meanwhile must not be taken for the same.
+    const note = noteOf(resolve(from))
+    const summary = await uploadTree(await this.#connect(), from, to, wanted)
+    if (note !== null) await this.#noteCopy({ path: posix.resolve(to), note })
+    return summary
   }
 
   /** Copies a file or tree from inside to `hostPath`, which names the copy. */

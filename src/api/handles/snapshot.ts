@@ -8,7 +8,7 @@ import { checked, type Given, options as optionsOf } from '../inputs/checked.ts'
 import * as e from '../inputs/environment-inputs.ts'
 import { labelChanges } from '../inputs/maps.ts'
 import { signal } from '../inputs/values.ts'
-import { type ExportOptions, exportTo } from './copying.ts'
+import { type ExportOptions, exportTo } from './copying/export-files.ts'
 import { type DiffOptions, diffOf, type Environment } from './environment.ts'
 import { type ForkOptions, type Forks, forkInput, forksOf } from './forks.ts'
 import type { Handles } from './handles.ts'
@@ -82,9 +82,9 @@ export class Snapshot {
     return await diffOf(this.#handles, this.id, to, options)
   }
 
-  /** Copies its files into a new directory on the caller's machine. */
+  /** Copies its working directory, or what you name, into a new directory on the caller's machine. */
   async export(dir: string, options: ExportOptions = {}): Promise<CopyReport> {
-    return await exportTo(this.#handles, this.id, dir, options)
+    return await exportTo(this.#handles, this.id, dir, options, async () => this.#info.workdir)
   }
 
   /**

@@ -20,10 +20,13 @@ import { findConflicts, placeChanges } from './apply/survey.ts'
 import { requireNoRootLinks, TargetDirectory } from './apply/target-directory.ts'
 import type { ReadOptions } from './archive/read-archive.ts'
 import { hostFailure } from './host-failure.ts'
+import type { Selects } from './selection/selection.ts'
 
 export interface ApplyOptions extends ReadOptions {
   /** `plan`: only reports what it would do */
   readonly mode?: 'apply' | 'plan'
+  /** absent: every change is wanted; paths are relative to the directory */
+  readonly selects?: Selects | undefined
 }
 
 /** Where an apply records what it is doing, so that it can be undone if it is killed. */
@@ -32,6 +35,8 @@ interface StatePlace {
 }
 
 export interface ApplyReport {
+  /** the directory inside that corresponds to the target */
+  readonly path: string
   /** what was done, or would be; without what the target already has */
   readonly changes: readonly FileChange[]
   /** empty if the changes were made */
@@ -54,11 +59,12 @@ export async function applyTo(
     const { path, identity } = directory
     await using claim = await acquireClaim(options.stateDir, { path, ...identity })
     await recoverTarget(claim, directory)
-    const { placed, leftOut } = await placeChanges(source, directory)
+    const { placed, leftOut, path: from } = await placeChanges(source, directory, options.selects)
     const decided = decideAll(placed)
     const conflicts = await findConflicts(directory, decided)
     const due = decided.filter(({ decision }) => decision === 'apply' || decision === 'chmod')
-    const report = { changes: due.map(({ item }) => item.change), conflicts, leftOut }
+    const changes = due.map(({ item }) => item.change)
+    const report = { path: from, changes, conflicts, leftOut }
     if (options.mode === 'plan') return report
     if (conflicts.length > 0) throw refusal(target, conflicts)
     if (due.length > 0) await make(claim, source, directory, due, options)

@@ -10,17 +10,21 @@ import {
   within,
 } from '../../agent/files/host-path.ts'
 import { removeHostTree } from '../../agent/files/host-tree.ts'
-import { ConflictError, PrerequisiteError } from '../../model/errors.ts'
+import { ConflictError, InvalidInputError, PrerequisiteError } from '../../model/errors.ts'
 import type { CopyReport } from '../../model/files/copy-report.ts'
 import { quote } from '../../model/text/quote.ts'
+import type { ArchiveEntry } from './archive/entries.ts'
 import { type ReadOptions, readArchive } from './archive/read-archive.ts'
 import { TreeWriter } from './archive/tree-writer.ts'
 import { callerOwner } from './caller-owner.ts'
 import { hostFailure } from './host-failure.ts'
+import type { Selects } from './selection/selection.ts'
 
 export interface ExportOptions extends ReadOptions {
   /** `caller` (default): the files belong to the caller. `keep`: they keep their ids from inside */
   readonly owner?: 'caller' | 'keep'
+  /** absent: everything is copied */
+  readonly selects?: Selects | undefined
 }
 
 /**
@@ -86,9 +90,57 @@ async function fill(
   options: ExportOptions,
 ): Promise<CopyReport> {
   using tree = new TreeWriter(draft, options.owner === 'keep' ? 'keep' : callerOwner())
-  const report = await readArchive(archive, (entry) => tree.write(entry), options)
+  const skipped = new Skipped(options.selects ?? (() => true))
+  const visit = async (entry: ArchiveEntry) => {
+    if (!(await skipped.skips(entry))) await tree.write(entry)
+  }
+  const report = await readArchive(archive, visit, options)
   tree.finish()
-  return report
+  return skipped.without(report)
+}
+
+/** The entries of an archive that are not wanted. */
+class Skipped {
+  readonly #selects: Selects
+  readonly #files = new Set<string>()
+  #entries = 0
+  #bytes = 0
+
+  constructor(selects: Selects) {
+    this.#selects = selects
+  }
+
+  /** Whether it is not wanted; if so, reads over its content. */
+  async skips(entry: ArchiveEntry): Promise<boolean> {
+    const { path } = entry
+    if (this.#selects(path, entry.type === 'link' ? 'file' : entry.type)) {
+      if (entry.type === 'link' && this.#files.has(entry.first)) throw halfExcluded(entry)
+      return false
+    }
+    this.#entries += 1
+    if (entry.type === 'file') {
+      this.#bytes += entry.sizeBytes
+      this.#files.add(path)
+      for await (const _ of entry.content);
+    }
+    // Its own other names lead to the same place.
+    if (entry.type === 'link' && this.#files.has(entry.first)) this.#files.add(path)
+    return true
+  }
+
+  without(report: CopyReport): CopyReport {
+    const { entries, bytes } = report
+    return { ...report, entries: entries - this.#entries, bytes: bytes - this.#bytes }
+  }
+}
+
+function halfExcluded({ path, first }: { path: string; first: string }): InvalidInputError {
+  return new InvalidInputError(
+    `${quote(path)} is a second name of ${quote(first)}, which is left out`,
+    {
+      remedy: 'leave out both of them, or neither',
+    },
+  )
 }
 
 function needsRoot(): PrerequisiteError {

@@ -1,4 +1,5 @@
 import { memoryModes, type NetMode, netModes } from '../../model/environment.ts'
+import { longestCopyNote } from '../../model/files/copy-note.ts'
 import { idleActions, leastPolicyMs, wakeModes } from '../../model/policy.ts'
 import { sourceForms, toSourceRequest } from '../../model/source.ts'
 import { parseCidr } from '../../model/values/cidr.ts'
@@ -17,6 +18,10 @@ import { json, labels, shellVariables } from './maps.ts'
 import * as v from './values.ts'
 
 const longestMessage = 64 * 1024
+
+export const insidePath = v.absolutePath
+
+export const copyNote = v.text(longestCopyNote)
 
 export const name: Input<string> = v.textValue('a name', parseName)
 

@@ -32,6 +32,24 @@ function insidePath(text: string): { env: string; inside: string } | undefined {
   )
 }
 
+/** What `export` and `apply` work on: a directory inside, if one is named, and one of this machine. */
+export interface Places {
+  readonly path?: string
+  readonly dir: string
+}
+
+/** Reads `[PATH] DIR`. */
+export function parsePlaces(words: readonly string[]): Places {
+  const [first = '', second, ...more] = words
+  if (more.length > 0) throw bad('there are too many paths', 'give [PATH] DIR: at most two')
+  if (second === undefined) return { dir: hostPath(first) }
+  if (first.startsWith('/')) return { path: requireText(first), dir: hostPath(second) }
+  throw bad(
+    `${quote(first)} is not a path inside`,
+    'give an absolute path inside, then the directory of this machine',
+  )
+}
+
 /** A path on this machine, as it was typed. */
 export function hostPath(text: string): string {
   if (text === '') {

@@ -1,6 +1,7 @@
 import type { environmentOperations } from '../../api/contract/environments.ts'
 import { byAgeAndName } from '../../model/values/natural-order.ts'
 import { requireCapability } from '../capabilities.ts'
+import { noteCopy, readCopyNote } from '../copying/copy-notes.ts'
 import { logEntry, loggedId } from '../history/log.ts'
 import { attach } from '../operations/create/attach.ts'
 import { create } from '../operations/create/create.ts'
@@ -80,6 +81,9 @@ export const environmentHandlers: Handlers<keyof typeof environmentOperations> =
   },
   'environment.promote': async (engine, { id, from, ...input }) =>
     environmentInfo(engine, await promote(engine, from, id, input)),
+  'environment.noteCopy': async (engine, input) =>
+    environmentInfo(engine, await noteCopy(engine, input)),
+  'environment.copyNote': async (engine, input) => await readCopyNote(engine, input),
   'environment.rename': async (engine, { id, name }) =>
     environmentInfo(engine, await rename(engine, id, name)),
   'environment.remove': async (engine, { id, force }) => {

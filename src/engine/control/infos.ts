@@ -14,6 +14,7 @@ export function environmentInfo(engine: Engine, record: EnvironmentRecord): Envi
     ...visible,
     kind: 'environment',
     lost: record.lost ?? [],
+    copies: record.copies ?? [],
     life: instance && lifeOf(instance),
     capabilities: [...capabilitiesOfLife(engine.backend(record.backend), instance)],
     policy: policyInfo(engine, record),
@@ -43,10 +44,10 @@ function lifeOf(instance: Instance): string {
 export function snapshotInfo(record: SnapshotRecord): SnapshotInfo {
   const {
     image: _image,
-    origin: _origin,
+    origin: { workdir },
     shells: _shells,
     principal: _principal,
     ...visible
   } = record
-  return { ...visible, kind: 'snapshot', lost: record.lost ?? [] }
+  return { ...visible, kind: 'snapshot', workdir, lost: record.lost ?? [] }
 }

@@ -4,7 +4,7 @@ import type {
   ContentDigests,
   ContentPaths,
 } from '../../model/files/applicable-changes.ts'
-import type { FileChange } from '../../model/files/file-change.ts'
+import { isLocal } from '../../model/files/file-change.ts'
 import type { EnvironmentId } from '../../model/ids.ts'
 import type { Engine } from '../engine.ts'
 import { findReferent } from '../reference.ts'
@@ -18,12 +18,13 @@ export interface Changed {
   readonly workdir: string
 }
 
-/** Everything that changed below the working directory since the environment was made. */
+/** Everything that changed below a directory, or else the working directory, since the environment was made. */
 export async function changesFor(
   engine: Engine,
-  { of }: { readonly of: EnvironmentId },
+  { of, path }: { readonly of: EnvironmentId; readonly path?: string },
 ): Promise<ApplicableChanges> {
-  return await listChanges(changedOf(engine, of))
+  const changed = changedOf(engine, of)
+  return await listChanges(path === undefined ? changed : { ...changed, workdir: path })
 }
 
 /** Digests that show whether a directory elsewhere has one side of the changes. */
@@ -40,9 +41,6 @@ function changedOf(engine: Engine, of: EnvironmentId): Changed {
   return { files, from: files.baseView(view), to: view, workdir: workdirOf(referent) }
 }
 
-/** They mean nothing outside of the environment. */
-const localTypes = new Set(['character-device', 'block-device', 'socket', 'fifo'])
-
 export async function listChanges({
   files,
   from,
@@ -53,7 +51,6 @@ export async function listChanges({
   const options = { paths: [workdir], deletions: 'listed', renames: 'ignored' } as const
   const all = await files.changes(from, to, options)
   const below = all.filter(({ path }) => path !== workdir)
-  const isLocal = ({ after }: FileChange) => after !== null && localTypes.has(after.type)
   return {
     workdir,
     changes: below.filter((change) => !isLocal(change)),

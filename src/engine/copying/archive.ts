@@ -12,13 +12,15 @@ export interface ArchiveRequest {
    * working directory
    */
   readonly paths?: readonly string[]
+  /** a directory that the archive holds instead of the working directory */
+  readonly path?: string
 }
 
 /** Files of an environment or snapshot as a tar archive that ends with a report. */
-export async function archiveOf(engine: Engine, { of, paths }: ArchiveRequest): Promise<Readable> {
-  const from = findReferent(engine.store, of)
+export async function archiveOf(engine: Engine, request: ArchiveRequest): Promise<Readable> {
+  const from = findReferent(engine.store, request.of)
   const { files, view } = sideOf(engine, from)
-  return archiveFiles(files, { view, workdir: workdirOf(from) }, paths)
+  return archiveFiles(files, { view, workdir: request.path ?? workdirOf(from) }, request.paths)
 }
 
 export function archiveFiles(

@@ -60,8 +60,6 @@ async function removePlanned<Plan>(
   killPoint('prune:recorded')
   try {
     for (const id of remove) await removeOne(engine, id)
-    // Spares map what their snapshots hold of removed ones. They can be made again.
-    await discardSpares(engine)
     await reclaim(engine)
     await freeIfUnused(engine)
   } catch (error) {

@@ -118,6 +118,7 @@ export async function exchange(
         head: snapshot.id,
         status: 'running',
         lost: snapshot.lost ?? [],
+        copies: snapshot.origin.copies ?? [],
       })
     })
   } catch (error) {

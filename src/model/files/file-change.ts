@@ -25,6 +25,11 @@ export interface ChangedFile {
   readonly device?: string
 }
 
+/** A file of any kind, with its path inside. */
+export interface InsideEntry extends ChangedFile {
+  readonly path: string
+}
+
 export const changeKinds = [
   'added',
   'modified',
@@ -56,4 +61,16 @@ export interface FileChange {
   readonly sizeDelta: number
   /** number of entries below a deleted directory, if they are not listed themselves */
   readonly contents?: number
+}
+
+const localKinds: ReadonlySet<FileKind> = new Set<FileKind>([
+  'character-device',
+  'block-device',
+  'socket',
+  'fifo',
+])
+
+/** Whether it is a device, socket or pipe now, which means nothing outside of the environment. */
+export function isLocal({ after }: FileChange): boolean {
+  return after !== null && localKinds.has(after.type)
 }

@@ -36,15 +36,15 @@ export class TestAgent implements AsyncDisposable {
     this.#process = child
   }
 
-  /** `other`: another build of the program, such as one with sanitizers. */
-  static async start(other?: string): Promise<TestAgent> {
+  /** `other`: another build of the program, such as one with sanitizers; `through`: what runs it, such as qemu. */
+  static async start(other?: string, through: readonly string[] = []): Promise<TestAgent> {
     const directory = mkdtempSync(join(tmpdir(), 'forkpoint-agent-'))
     for (const name of ['run', 'files', 'jail']) mkdirSync(join(directory, name))
     // Next to the shared files, because the program may be on a mount that the copy lacks.
     const copy = join(directory, 'agent')
     copyFileSync(other ?? program, copy)
     const socket = ['--socket', join(directory, 'run/agent.sock')]
-    const child = spawn('unshare', [...namespaces, jail, directory, copy, ...socket], {
+    const child = spawn('unshare', [...namespaces, jail, directory, ...through, copy, ...socket], {
       stdio: ['ignore', 'inherit', 'inherit'],
       cwd: '/',
     })

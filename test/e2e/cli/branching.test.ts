@@ -191,7 +191,7 @@ describe('fork, diff and promote', () => {
     const plan = await cli.must('apply', 'worker', project, '--dry-run')
     expect(plan).toMatch(/would apply 2 changes, 0 conflicts\n$/)
     expect(readdirSync(project)).toEqual(['value'])
-    expect(await cli.must('apply', 'worker', project)).toMatch(/applied 2 changes\n$/)
+    expect(await cli.must('apply', 'worker', project)).toMatch(/applied 2 changes of \/.*\n$/)
     expect(readFileSync(join(project, 'value'), 'utf8')).toBe('new\n')
     expect(existsSync(join(project, 'other'))).toBe(true)
   })

@@ -65,6 +65,7 @@ describe('tables', () => {
       life: null,
       capabilities: [],
       lost: [],
+      copies: [],
       source: { kind: 'dir', path: '/srv' },
       limits: {},
       net: { mode: 'none', allow: [] },

@@ -111,6 +111,8 @@ export const environmentInfo = z.object({
   command: z.exactOptional(words),
   /** what it does not have of the snapshot that it was made from, or restored to; empty: nothing is missing */
   lost: z.array(lost),
+  /** directories that were copied in, oldest first: where each went inside */
+  copies: z.array(z.object({ id: z.string(), path })),
   hostname: z.string(),
   createdAt: d.time,
   /** the time limit of a command that sets none itself; null: no limit */

@@ -16,6 +16,8 @@ const fileEntry = z.object({
   device: z.exactOptional(z.string()),
 })
 
+export const insideEntry = z.extend(fileEntry, { path: z.string() })
+
 export const fileChange = z.object({
   path: z.string(),
   kind: z.enum(changeKinds),

@@ -130,6 +130,8 @@ export const snapshotInfo = z.object({
   captured: z.array(z.enum(capturable)),
   /** `kept`: nothing inside could notice it; `replaced`: a copy of its processes took their place */
   original: z.enum(['kept', 'replaced']),
+  /** where shells of environments made from it start */
+  workdir: z.string(),
   message: z.string(),
   labels: d.textMap,
   /** the caller's own data; null if none was given */

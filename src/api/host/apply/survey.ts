@@ -1,6 +1,7 @@
 import { BackendError } from '../../../model/errors.ts'
 import type { FileChange } from '../../../model/files/file-change.ts'
 import { quote } from '../../../model/text/quote.ts'
+import type { Selects } from '../selection/selection.ts'
 import type { ApplyConflict, ConflictReason, DecidedChange, Decision, Placed } from './plan.ts'
 import type { ChangeSource } from './source.ts'
 import type { TargetDirectory, TargetState } from './target-directory.ts'
@@ -12,17 +13,20 @@ type Found = Omit<Placed, 'content'>
 export async function placeChanges(
   source: ChangeSource,
   directory: TargetDirectory,
-): Promise<{ placed: Placed[]; leftOut: readonly string[] }> {
+  selects: Selects = () => true,
+): Promise<{ placed: Placed[]; leftOut: readonly string[]; path: string }> {
   const { workdir, changes, leftOut } = await source.changes()
   const prefix = workdir === '/' ? workdir : `${workdir}/`
   requireOrder(changes, prefix)
   const found: Found[] = []
   for (const change of changes) {
     const path = change.path.slice(prefix.length)
+    if (!selects(path, (change.after ?? change.before)?.type ?? 'file')) continue
     found.push({ path, change, state: await directory.inspect(path) })
   }
   const compare = await comparison(source, found, directory)
-  return { placed: found.map((item) => ({ ...item, content: compare(item.change.path) })), leftOut }
+  const placed = found.map((item) => ({ ...item, content: compare(item.change.path) }))
+  return { placed, leftOut, path: workdir }
 }
 
 /** Steps are planned in the order of the changes, and undone in the opposite order. */
@@ -47,7 +51,7 @@ async function comparison(
   const sides = { before: sameSize(found, 'before'), after: sameSize(found, 'after') }
   const paths = { before: sides.before.map(pathInside), after: sides.after.map(pathInside) }
   const isNeeded = paths.before.length + paths.after.length > 0
-  const digests = isNeeded ? await source.digests(paths) : { before: [], after: [] }
+  const digests = isNeeded ? await source.digests(paths, directory) : { before: [], after: [] }
   const known = {
     before: new Map(paths.before.map((path, at) => [path, digests.before[at]])),
     after: new Map(paths.after.map((path, at) => [path, digests.after[at]])),

@@ -30,6 +30,9 @@ export type TargetState =
       readonly gid: number
       readonly sizeBytes: number
       readonly inode: string
+      /** nanoseconds since 1970; nobody can set the second one */
+      readonly mtimeNs: bigint
+      readonly ctimeNs: bigint
       /** of a symlink */
       readonly target: string | null
     }
@@ -157,6 +160,8 @@ async function inspectEntry(place: Buffer): Promise<TargetState> {
     gid: Number(info.gid),
     sizeBytes: Number(info.size),
     inode: String(info.ino),
+    mtimeNs: info.mtimeNs,
+    ctimeNs: info.ctimeNs,
     target: target && bytesToText(target),
   }
 }

@@ -7,10 +7,10 @@ import type { Native } from '../native.ts'
 export async function reclaimMemory(
   { places, tools }: Native,
   snapshots: readonly SnapshotRecord[],
-): Promise<void> {
+): Promise<{ readonly leftBytes: number }> {
   const withMemory = snapshots.filter(({ captured }) => captured.includes('processes'))
   const homes = withMemory.map(async ({ id }) => {
     return { snapshot: id, path: await currentHome(places.snapshot(id)) }
   })
-  await reclaim(tools, await Promise.all(homes))
+  return await reclaim(tools, await Promise.all(homes))
 }

@@ -98,7 +98,7 @@ export const make: MakeCommand = (command, cli) =>
       .addOption(new Option('--wake <mode>', 'which sleep ends when it is used').choices(wakeModes))
       .addOption(pairsOption('-e, --env <key=value>', 'a variable for every command'))
       .addOption(pairsOption('--label <key=value>', 'a label to find it by'))
-      .option('--workdir <dir>', 'where commands start')
+      .option('--workdir <dir>', 'where commands start; made if it does not exist')
       .addOption(
         parsedListOption(
           '-p, --publish <[[addr:]local:]port>',

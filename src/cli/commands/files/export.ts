@@ -1,14 +1,19 @@
 import { resolve } from 'node:path'
+import type { CopyAmount } from '../../../index.ts'
 import type { CopyReport } from '../../../model/files/copy-report.ts'
 import { printable } from '../../../model/text/printable.ts'
 import { formatBytes } from '../../../model/values/quantities.ts'
-import { hostPath } from '../../arguments/copy-paths.ts'
+import { withoutUndefined } from '../../../model/values/without-undefined.ts'
+import { parsePlaces } from '../../arguments/copy-paths.ts'
 import { listOption } from '../../arguments/options.ts'
-import { addExamples, branchArgument } from '../../help.ts'
+import { addExamples, branchArgument, excludeHelp, gitignoreHelp } from '../../help.ts'
 import type { MakeCommand } from '../../make-command.ts'
+import { say } from '../../write.ts'
 
 interface Options {
   readonly path?: readonly string[]
+  readonly exclude?: readonly string[]
+  readonly gitignore?: true
   readonly keepOwners?: true
 }
 
@@ -16,28 +21,49 @@ export const make: MakeCommand = (command, cli) =>
   addExamples(
     command
       .description(
-        'Copy files out into a new directory: the working directory, or the paths you name.',
+        'Copy a directory out into a new one: PATH inside, or the current directory of the shell; of a ' +
+          'snapshot, the working directory. Says how much it is if it is more than a little.',
       )
+      .usage('[options] <env|snapshot> [path] <dir>')
       .argument('<env|snapshot>', branchArgument)
-      .argument('<dir>', 'a directory of this machine that does not exist yet, or is empty')
-      .addOption(
-        listOption('--path <path>', 'a path inside, which keeps its place below the directory'),
+      .argument(
+        '<places...>',
+        'a directory inside, if you name one; then a directory of this machine that does not exist yet, or is empty',
       )
+      .addOption(
+        listOption(
+          '--path <path>',
+          'paths inside instead, which keep their whole path below the directory',
+        ),
+      )
+      .addOption(listOption('--exclude <pattern>', excludeHelp))
+      .option('--gitignore', gitignoreHelp)
       .option(
         '--keep-owners',
         'keep the owners that files have inside, instead of making them yours',
       )
-      .action((reference: string, dir: string, options: Options, self) =>
+      .action((reference: string, places: string[], options: Options, self) =>
         cli.perform(self, async (context) => {
+          const { path, dir } = parsePlaces(places)
           await using forkpoint = await context.open()
           const from = await forkpoint.find(reference)
-          const { path, keepOwners } = options
+          const { exclude, gitignore, keepOwners } = options
+          const wanted = withoutUndefined({
+            path,
+            paths: options.path,
+            exclude,
+            gitignore,
+            owner: keepOwners && ('keep' as const),
+          })
+          let announced = Promise.resolve()
+          const onMeasured = (amount: CopyAmount | null) => {
+            const text = announcement(amount)
+            if (text !== null) announced = say(context.streams.stderr, `forkpoint: ${text}\n`)
+          }
           const report = await context.wait(`exporting ${reference}`, () =>
-            from.export(hostPath(dir), {
-              ...(path !== undefined && { paths: path }),
-              ...(keepOwners && { owner: 'keep' }),
-            }),
+            from.export(dir, { ...wanted, onMeasured }),
           )
+          await announced
           await context.show({
             json: { dir: resolve(dir), ...report },
             text: () => render(report, resolve(dir)),
@@ -45,10 +71,26 @@ export const make: MakeCommand = (command, cli) =>
         }),
       ),
     [
-      ['forkpoint export try-2 ./result', 'the working directory'],
-      ['forkpoint export ready ./etc-then --path /etc', 'a directory as it was at a snapshot'],
+      ['forkpoint export try-2 ./result', 'the directory that its shell is in'],
+      [
+        'forkpoint export try-2 /app ./result --exclude node_modules',
+        'a directory, without a part',
+      ],
+      ['forkpoint export ready ./etc-then --path /etc --path /srv', 'several, each in its place'],
     ],
   )
+
+/** What takes less is done before anybody could read it. */
+const little = { entries: 5000, bytes: 100 * 1024 ** 2 }
+
+function announcement(amount: CopyAmount | null): string | null {
+  if (amount === null)
+    return 'copying more than a million entries; Ctrl-C stops it, and leaves nothing'
+  const { path, entries, bytes } = amount
+  if (entries <= little.entries && bytes <= little.bytes) return null
+  const what = path === null ? '' : ` ${printable(path)},`
+  return `copying${what} ${entries} entries, ${formatBytes(bytes)}; Ctrl-C stops it, and leaves nothing`
+}
 
 function render({ entries, bytes, leftOut }: CopyReport, dir: string): string {
   return [

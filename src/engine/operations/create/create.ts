@@ -1,5 +1,5 @@
 import { realpath } from 'node:fs/promises'
-import { makeDirectory } from '../../../agent/files/files.ts'
+import { makeDirectory, statFile } from '../../../agent/files/files.ts'
 import type { Input } from '../../../api/contract/contract.ts'
 import type { CallOptions } from '../../../api/control.ts'
 import type { Backend, CreateSpec, ValidSource } from '../../../backends/backend.ts'
@@ -14,7 +14,7 @@ import type {
 import { InvalidInputError, NotFoundError } from '../../../model/errors.ts'
 import { quote } from '../../../model/text/quote.ts'
 import { connectTo, introduce } from '../../agents.ts'
-import { requireCapability } from '../../capabilities.ts'
+import { capabilitiesOfLife, requireCapability } from '../../capabilities.ts'
 import type { Engine } from '../../engine.ts'
 import { undoFailed } from '../../recovery/undo-failed.ts'
 import { identityOf } from '../identity.ts'
@@ -46,6 +46,7 @@ export async function create(engine: Engine, options: CreateOptions): Promise<En
     killPoint('create:instance')
     await introduce(engine, draft, instance)
     if (draft.image !== undefined) await makeImageDirectories(engine, draft, instance)
+    if (options.workdir !== undefined) await makeWorkdir(engine, draft, instance)
     await startCommandOf(engine, draft, instance)
     killPoint('create:introduced')
     options.signal?.throwIfAborted()
@@ -60,6 +61,24 @@ export async function create(engine: Engine, options: CreateOptions): Promise<En
     await undoFailed(engine, operation, error, () => undo(engine, draft))
     throw error
   }
+}
+
+/** One that somebody asked for exists, or nothing is made. */
+async function makeWorkdir(
+  engine: Engine,
+  record: EnvironmentRecord,
+  instance: Instance,
+): Promise<void> {
+  await using connection = await connectTo(engine, record, instance)
+  const { workdir } = record
+  // Without files of its own, it would be made on the host.
+  const isOwn = capabilitiesOfLife(engine.backend(record.backend), instance).has('identity')
+  if (isOwn) return await makeDirectory(connection, workdir, { parents: true })
+  const { type } = await statFile(connection, workdir)
+  if (type === 'directory') return
+  throw new InvalidInputError(`the working directory ${quote(workdir)} is not a directory`, {
+    remedy: 'name a directory with --workdir',
+  })
 }
 
 /** An image may name directories that it does not have. A container engine makes them, too. */

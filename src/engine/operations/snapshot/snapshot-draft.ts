@@ -99,7 +99,8 @@ function draftOf(record: LiveRecord, options: SnapshotOptions): SnapshotRecord {
 }
 
 function originOf(record: EnvironmentRecord): SnapshotRecord['origin'] {
-  const { source, limits, net, memory, env, workdir, labels, policy, image, command } = record
+  const { source, limits, net, memory, env, workdir, labels, policy, image, command, copies } =
+    record
   return {
     source,
     limits,
@@ -111,6 +112,7 @@ function originOf(record: EnvironmentRecord): SnapshotRecord['origin'] {
     ...(memory !== undefined && { memory }),
     ...(image !== undefined && { image }),
     ...(command !== undefined && { command }),
+    ...(copies !== undefined && { copies }),
   }
 }
 

@@ -12,6 +12,7 @@ import { alignLayers } from './changes/align.ts'
 import { changesBetween } from './changes/changes.ts'
 import { askingBtrfs } from './changes/sent/compare-subvolumes.ts'
 import { digests, openFile } from './contents.ts'
+import { entriesBelow } from './listing.ts'
 import { baseOf, fromView, type NativeView, viewOf } from './native-view.ts'
 import { unifiedPatch } from './patch.ts'
 import { parseInsidePath } from './paths.ts'
@@ -36,6 +37,7 @@ export function viewFiles({ log, places, settings: { ids }, tools }: Native): Ba
       ] as const
       return changesBetween(...views, { ...options, ids, ask })
     },
+    entries: (view, paths) => entriesBelow(fromView(view), paths, ids),
     patch: (change, a, b) => unifiedPatch(change, fromView(a), fromView(b)),
     openFile: (view, path) => openFile(fromView(view), path),
     digests: (view, paths) => digests(fromView(view), paths.map(parseInsidePath)),
