@@ -51,6 +51,8 @@ export type {
   DiffOptions,
   EndOptions,
   Environment,
+  FollowOptions,
+  KillOptions,
   NetOptions,
   PauseOptions,
   PolicyOptions,
@@ -86,6 +88,7 @@ export type {
 export type { ExecInput } from './agent/commands/exec.ts'
 export type { ExitStatus } from './agent/commands/signals.ts'
 export type { ShellInfo } from './agent/environment.ts'
+export type { ProcessInfo } from './agent/processes.ts'
 export type { ScreenText } from './agent/terminals/screen.ts'
 export type { TerminalSize } from './agent/terminals/size.ts'
 export type { TerminalInfo, TerminalOptions } from './agent/terminals/terminals.ts'
@@ -113,8 +116,12 @@ export type {
   RemoveOptions,
   StatOptions,
 } from './agent/files/files.ts'
-export type { TransferOptions, TransferProgress, TransferSummary } from './agent/files/transfer.ts'
-export type { UploadOptions } from './agent/files/upload.ts'
+export type {
+  TransferOptions,
+  TransferProgress,
+  TransferSummary,
+} from './agent/files/trees/transfer.ts'
+export type { UploadOptions } from './agent/files/trees/upload.ts'
 export type { ForwardOptions, PortForward, PortTarget } from './agent/ports.ts'
 export type { EnvironmentFiles } from './api/handles/files.ts'
 export type { EnvironmentPorts } from './api/handles/ports.ts'

@@ -111,6 +111,8 @@ export interface CaptureOptions {
   readonly head: SnapshotRecord | null
   /** whether memory is copied while the environment runs; undefined: the backend decides */
   readonly live?: boolean | undefined
+  /** gives up while nothing stands still; what has begun then ends as usual */
+  readonly signal?: AbortSignal | undefined
 }
 
 export interface CaptureResult {

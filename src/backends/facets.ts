@@ -139,6 +139,8 @@ export interface Storage {
   flush(snapshot: SnapshotRecord): Promise<{ filesBytes: number }>
   /** what its processes take up on disk, and how much of that is shared */
   holdings(snapshot: SnapshotRecord): Promise<SnapshotHoldings>
+  /** what a snapshot that is being taken has written of its processes so far */
+  writtenBytes?(snapshot: SnapshotId): number
   /** makes borrowed memory of a snapshot its own; returns its new size, or null if it borrowed none */
   ownMemory(snapshot: SnapshotRecord): Promise<number | null>
   /** removes what `ownMemory` replaced or left unfinished; nobody may be reading it */

@@ -3,7 +3,7 @@ import { type Globals, openOptions } from './arguments/globals.ts'
 import type { Cli, Streams } from './cli.ts'
 import { requireStore } from './hosts/require-store.ts'
 import { renderError } from './render/error.ts'
-import { withProgress } from './render/layout/progress.ts'
+import { type Say, withProgress } from './render/layout/progress.ts'
 import { type Style, styleFor } from './render/layout/style.ts'
 import { say, write, writeJson } from './write.ts'
 
@@ -82,7 +82,7 @@ export class Context {
   }
 
   /** Shows progress to a person who waits. */
-  wait<T>(doing: string, work: (say: (doing: string) => void) => Promise<T>): Promise<T> {
+  wait<T>(doing: string, work: (say: Say) => Promise<T>): Promise<T> {
     return withProgress(this.streams.stderr, doing, work)
   }
 

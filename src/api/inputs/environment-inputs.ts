@@ -85,6 +85,8 @@ export const create = {
   /** variables of every command */
   env: shellVariables,
   labels,
+  /** PATH is that of a login shell, with what ~/.profile adds; absent: as the configuration says */
+  login: v.truth,
   /** where commands start; absent: the directory of `dir:`, or root's home */
   workdir: v.absolutePath,
   /** whether snapshots must hold processes; only some backends leave the choice */
@@ -108,7 +110,7 @@ export const create = {
   command: programInput,
 }
 
-const { from: _from, command: _command, processes: _processes, ...makeable } = create
+const { from: _from, command: _command, processes: _processes, login: _login, ...makeable } = create
 // What was attached cannot be paused. `setPolicy` refuses what is not possible with it.
 const { ttlMs: _ttl, ttlAction: _action, idle: _idle, wake: _wake, ...attachOptions } = makeable
 

@@ -132,6 +132,10 @@ export const runningOperation = z.object({
   kind: z.string(),
   environment: z.nullable(d.environmentId),
   startedAt: d.time,
+  /** of a snapshot: what it has written of its processes so far */
+  writtenBytes: z.exactOptional(d.bytes),
+  /** the memory that they have, which is the most that it can write */
+  mostBytes: z.exactOptional(d.bytes),
 })
 
 /** An operation that has not ended. */

@@ -61,6 +61,8 @@ export interface FullSubject extends Subject {
   readonly after: 'continue' | 'stay-frozen'
   /** whether memory is copied while it runs; undefined: if much of it is new */
   readonly live: boolean | undefined
+  /** gives up while nothing stands still */
+  readonly signal?: AbortSignal | undefined
 }
 
 /** A dump of the processes of an environment, which are frozen. */
@@ -110,6 +112,7 @@ export async function dumpProcesses(
   const patientUntil = performance.now() + acceptPatienceMs
   const { result, phases, frozenAt } = await holdStill(groups, {
     prepare: async () => {
+      subject.signal?.throwIfAborted()
       workers.prepare(2)
       await rm(directory, { recursive: true, force: true })
       await mkdir(directory, { recursive: true, mode: imagesMode })

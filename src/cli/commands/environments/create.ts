@@ -33,7 +33,7 @@ import { created } from '../../render/layout/sentences.ts'
 import { styleFor } from '../../render/layout/style.ts'
 import { say } from '../../write.ts'
 
-interface Options {
+export interface Options {
   readonly from: string
   readonly name?: string
   readonly backend?: BackendName
@@ -53,6 +53,7 @@ interface Options {
   readonly env?: Readonly<Record<string, string>>
   readonly label?: Readonly<Record<string, string>>
   readonly workdir?: string
+  readonly login?: true
   readonly processes?: true
   readonly runArg?: readonly string[]
   readonly exportDir?: string
@@ -99,6 +100,7 @@ export const make: MakeCommand = (command, cli) =>
       .addOption(pairsOption('-e, --env <key=value>', 'a variable for every command'))
       .addOption(pairsOption('--label <key=value>', 'a label to find it by'))
       .option('--workdir <dir>', 'where commands start; made if it does not exist')
+      .option('--login', 'PATH is that of a login shell, with what ~/.profile adds')
       .addOption(
         parsedListOption(
           '-p, --publish <[[addr:]local:]port>',
@@ -192,12 +194,12 @@ function named(options: Options, name: string | undefined): Options {
   })
 }
 
-function createOptions(
+export function createOptions(
   options: Options,
   words: readonly string[],
   signal: AbortSignal,
 ): CreateOptions {
-  const { from, name, backend, net, netAllow, env, label, workdir } = options
+  const { from, name, backend, net, netAllow, env, label, workdir, login } = options
   const { memoryMode, processes, runArg, exportDir, ttl, idle, wake } = options
   return withoutUndefined({
     from,
@@ -210,6 +212,7 @@ function createOptions(
     env,
     labels: label,
     workdir,
+    login,
     processes,
     extraArgs: runArg,
     exportDir: exportDir && resolve(exportDir),

@@ -60,8 +60,13 @@ export const make: MakeCommand = (command, cli) =>
             const text = announcement(amount)
             if (text !== null) announced = say(context.streams.stderr, `forkpoint: ${text}\n`)
           }
-          const report = await context.wait(`exporting ${reference}`, () =>
-            from.export(dir, { ...wanted, onMeasured }),
+          const report = await context.wait(`exporting ${reference}`, (progress) =>
+            from.export(dir, {
+              ...wanted,
+              onMeasured,
+              onProgress: ({ entries, bytes }) =>
+                progress(`exporting ${reference}: ${entries} entries`, { doneBytes: bytes }),
+            }),
           )
           await announced
           await context.show({
