@@ -239,10 +239,9 @@ describe('fork, diff and promote', () => {
     )
   })
 
-  test('a name of both an environment and a snapshot is ambiguous', async () => {
-    await cli.must('snapshot', 'web', '--name', 'web')
-    const refused = await cli.run(['fork', 'web'])
-    expect(refused).toMatchObject({ exitCode: 4, stderr: expect.stringContaining('give the id') })
+  test('a snapshot cannot take the name of an environment', async () => {
+    const refused = await cli.run(['snapshot', 'web', '--name', 'web'])
+    expect(refused).toMatchObject({ exitCode: 4, stderr: expect.stringContaining('is taken by') })
   })
 
   test.each([
