@@ -68,7 +68,7 @@ export const verbs: ReadonlyMap<string, Verb> = new Map<string, Verb>([
     'shell',
     {
       summary: 'open an interactive terminal',
-      load: () => import('../commands/environments/shell.ts'),
+      load: () => import('../commands/terminals/shell.ts'),
     },
   ],
   [

@@ -6,10 +6,10 @@ import {
   parseForward,
   parseListen,
 } from '../../arguments/port-address.ts'
-import { forwardPorts } from '../../forwarding.ts'
 import { addExamples, envArgument } from '../../help.ts'
 import { Interrupts } from '../../interrupts.ts'
 import type { MakeCommand } from '../../make-command.ts'
+import { forwardPorts } from '../../ports/forwarding.ts'
 
 interface Options {
   readonly listen?: ListenAddress

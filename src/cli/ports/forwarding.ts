@@ -1,10 +1,10 @@
-import type { Environment } from '../index.ts'
-import { type Forwarded, formatAddress } from './arguments/port-address.ts'
-import type { Context } from './context.ts'
-import type { Interrupts } from './interrupts.ts'
-import { labelOf } from './render/environment.ts'
+import type { Environment } from '../../index.ts'
+import { type Forwarded, formatAddress } from '../arguments/port-address.ts'
+import type { Context } from '../context.ts'
+import type { Interrupts } from '../interrupts.ts'
+import { labelOf } from '../render/environment.ts'
+import { say } from '../write.ts'
 import { untilGone } from './until-gone.ts'
-import { say } from './write.ts'
 
 /** One port of the host that leads inside, as it is shown. */
 export interface Forwarding {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Environment } from '../index.ts'
-import { NotFoundError } from '../model/errors.ts'
-import type { Interrupts } from './interrupts.ts'
+import type { Environment } from '../../index.ts'
+import { NotFoundError } from '../../model/errors.ts'
+import type { Interrupts } from '../interrupts.ts'
 
 const lookEveryMs = 500
 
