@@ -9,7 +9,6 @@ import { programs } from '../undisturbed/catalogue/all.ts'
 import type { Program } from '../undisturbed/catalogue/program.ts'
 import { compiledPrograms } from '../undisturbed/support/compiled.ts'
 import { askCopy, started } from '../undisturbed/support/stage.ts'
-import { leftOut } from './catalogue/left-out.ts'
 import { losses } from './catalogue/losses.ts'
 import { tenfold } from './catalogue/tenfold.ts'
 import { needlessExcuses, wrongIn } from './judge.ts'
@@ -19,7 +18,7 @@ const home = new TestHome('faithful', { log: 'error', spares: 0 })
 beforeAll(() => void compiledPrograms())
 afterAll(() => home[Symbol.asyncDispose]())
 
-const copied = programs.filter(({ name, outside }) => !outside && !leftOut.has(name))
+const copied = programs.filter(({ outside }) => !outside)
 
 /** Lets the programs run in a copy for a moment, and asks each. */
 async function wrong(copy: Environment, those: readonly Program[]): Promise<string[]> {
