@@ -6,9 +6,11 @@ import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import { NotFoundError } from '../model/errors.ts'
 import type { Log } from '../model/log.ts'
 import { quote } from '../model/text/quote.ts'
-import { authenticate, type Trust, tokenOf } from './access/authenticate.ts'
+import { authenticate, handleProtocols, type Trust, tokenOf } from './access/authenticate.ts'
 import { requireScope } from './access/principal.ts'
 import type { TokenStreams } from './access/token-streams.ts'
+import { addLogin, type LoginOptions } from './dashboard/login.ts'
+import { addPages, isPage, sendIndex } from './dashboard/pages.ts'
 import { addDescription } from './describe/add-description.ts'
 import { answerOf } from './errors.ts'
 import { addCommands } from './inside/commands.ts'
@@ -38,6 +40,7 @@ export interface AppOptions {
   readonly streams: TokenStreams
   /** ports inside are also at PORT-ID.DOMAIN */
   readonly domain?: string | undefined
+  readonly login: LoginOptions
   readonly tls?: { readonly cert: string; readonly key: string }
 }
 
@@ -57,7 +60,7 @@ export async function buildApp(
   sessions: Sessions,
   options: AppOptions,
 ): Promise<FastifyInstance> {
-  const { trust, observer, domain } = options
+  const { trust, observer, domain, login } = options
   const app = await bareApp(options, (url, { host }) => portUrl(domain, host, url) ?? url)
   parseJsonBodies(app)
   addMetrics(app, observer)
@@ -69,6 +72,8 @@ export async function buildApp(
   addConnect(app)
   addCancel(app, sessions)
   addMcp(app)
+  addLogin(app, service, login)
+  addPages(app)
   if (trust === 'open') addStop(app, service)
   addDescription(app, service.version, await addInside(app, service))
   return app
@@ -91,7 +96,7 @@ export async function bareApp(
         : createSecureServer({ ...serverOptions, ...tls }, handler),
   })
   await app.register(websocket, {
-    options: { maxPayload: longestMessage, perMessageDeflate: false },
+    options: { maxPayload: longestMessage, perMessageDeflate: false, handleProtocols },
   })
   cutWhenClosing(app)
   observe(app, observer)
@@ -128,7 +133,8 @@ function answerFailures(app: FastifyInstance, log: Log): void {
     write({ requestId: request.id, err: error, status }, `${request.method} ${pathOf(request)}`)
     return reply.code(status).headers(headers).send(body)
   })
-  app.setNotFoundHandler((request) => {
+  app.setNotFoundHandler((request, reply) => {
+    if (isPage(request)) return sendIndex(request, reply)
     throw new NotFoundError(`no such route: ${request.method} ${quote(pathOf(request))}`, {
       remedy: '/openapi.json lists them all',
     })

@@ -77,11 +77,21 @@ export const streamRoutes: Readonly<Record<StreamName, Route>> = {
 export const eventsPath = '/v1/events'
 export const connectPath = `${environment}/connect`
 
+/** How a browser logs in, and learns what it may do. */
+export const dashboardPaths = {
+  link: '/v1/dashboard/links',
+  login: '/v1/dashboard/login',
+  logout: '/v1/dashboard/logout',
+  principal: '/v1/principal',
+} as const
+
 /** What browsers use inside an environment, below its path. */
 export const insidePaths = {
   exec: 'exec',
+  commands: 'commands',
   output: 'commands/{command}/output',
   files: 'files',
+  fileList: 'files/list',
 } as const
 
 /** The whole path of something inside an environment. */

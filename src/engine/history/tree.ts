@@ -60,6 +60,7 @@ function snapshotNode(
   made: ReadonlyMap<SnapshotId, SnapshotNode>,
 ): SnapshotNode {
   const { id, name, status, createdAt, durable, message, captured, environmentId } = snapshot
+  const { labels } = snapshot
   const below = lineage.childrenOf(id).flatMap((child) => made.get(child.id) ?? [])
   return {
     kind: 'snapshot',
@@ -72,12 +73,14 @@ function snapshotNode(
     captured,
     environmentId,
     ownBytes: ownBytesOf(snapshot),
+    labels,
     children: [...(heads.get(id) ?? []).map(environmentNode), ...below],
   }
 }
 
-function environmentNode({ id, name, status, createdAt }: EnvironmentRecord): EnvironmentNode {
-  return { kind: 'environment', id, name, status, createdAt }
+function environmentNode(environment: EnvironmentRecord): EnvironmentNode {
+  const { id, name, status, createdAt, labels } = environment
+  return { kind: 'environment', id, name, status, createdAt, labels }
 }
 
 function ownBytesOf({ sizes }: Pick<SnapshotRecord, 'sizes'>): number | null {

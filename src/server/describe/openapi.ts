@@ -2,8 +2,10 @@ import * as z from 'zod/mini'
 import { contract, type OperationName, streams } from '../../api/contract/contract.ts'
 import { errorData } from '../../api/contract/data/data.ts'
 import { event } from '../../api/contract/data/store.ts'
+import { loginLink, principalInfo } from '../../api/contract/data/token.ts'
 import {
   connectPath,
+  dashboardPaths,
   eventsPath,
   pathFields,
   type Route,
@@ -11,6 +13,7 @@ import {
   routes,
   streamRoutes,
 } from '../../api/contract/routes.ts'
+import { linkInput } from '../dashboard/login.ts'
 import type { InsideRoute } from '../inside/inside-route.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -107,6 +110,25 @@ function others(): Described[] {
       scope: 'read',
       summary: 'the Model Context Protocol; each tool also needs the scope of what it does',
       answer: jsonAnswer(z.unknown()),
+    },
+    {
+      ...get,
+      method: 'POST',
+      sends: 'json',
+      path: dashboardPaths.link,
+      operation: 'dashboard.link',
+      scope: 'admin',
+      summary: 'a link that logs a browser in, once and within two minutes',
+      input: linkInput,
+      answer: jsonAnswer(loginLink),
+    },
+    {
+      ...get,
+      path: dashboardPaths.principal,
+      operation: 'principal',
+      scope: 'read',
+      summary: 'what the token of this request may do',
+      answer: jsonAnswer(principalInfo),
     },
     {
       ...exec,

@@ -28,7 +28,7 @@ export function addCommands(to: InsideApp): void {
     to,
     {
       method: 'GET',
-      path: 'commands',
+      path: insidePaths.commands,
       operation: 'command.list',
       scope: 'exec',
       summary: 'the commands that run or ran lately',

@@ -7,6 +7,7 @@ import { WebSocket } from 'ws'
 import { checked } from '../../api/inputs/checked.ts'
 import { portInput } from '../../api/inputs/file-inputs.ts'
 import { BackendError, ConnectionError } from '../../model/errors.ts'
+import { openProtocols } from '../access/authenticate.ts'
 
 /** Headers of one connection, and those that belong to us: code inside must never see a token. */
 const ownHeaders: ReadonlySet<string> = new Set([
@@ -96,7 +97,8 @@ async function answerOf(
 async function openSocket(request: FastifyRequest): Promise<WebSocket> {
   const stream = await openPort(request)
   request.raw.socket.once('close', () => stream.destroy())
-  const protocols = request.headers['sec-websocket-protocol']?.split(',').map((p) => p.trim())
+  const offered = request.headers['sec-websocket-protocol']?.split(',').map((p) => p.trim())
+  const protocols = openProtocols(offered ?? [])
   const inside = new WebSocket(`ws://${hostInside(request)}${pathInside(request)}`, protocols, {
     createConnection: () => stream,
     headers: socketHeaders(request.headers),

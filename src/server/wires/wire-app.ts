@@ -11,7 +11,7 @@ import type { Wire, WireAccess } from './wire.ts'
 export async function buildWireApp(
   service: Service,
   sessions: Sessions,
-  options: Omit<AppOptions, 'trust'>,
+  options: Omit<AppOptions, 'trust' | 'login'>,
   wire: Wire,
 ): Promise<FastifyInstance> {
   const app = await bareApp(options, (url, headers) => wire.rewriteUrl?.(url, headers) ?? url)

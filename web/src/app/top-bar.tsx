@@ -1,0 +1,109 @@
+import type { Session } from '../session/session.ts'
+import { useStore } from '../state/store.ts'
+import { Mark } from '../ui/mark.tsx'
+import { clearMarks } from './marks.ts'
+import { navigate, type Route } from './route.ts'
+import { changeTheme, useTheme } from './theme.ts'
+
+interface TopBarProps {
+  readonly session: Session
+  readonly route: Route
+  readonly marked: ReadonlySet<string>
+}
+
+export function TopBar({ session, route, marked }: TopBarProps) {
+  const theme = useTheme()
+  const ids = [...marked]
+  return (
+    <header className="top-bar">
+      <a className="top-name" href="/" onClick={inPage(() => navigate({ page: 'tree' }))}>
+        <Mark size={20} />
+        <span className="top-word">Forkpoint</span>
+      </a>
+      <nav className="top-pages" aria-label="Pages">
+        <Page
+          words="Tree"
+          isOn={route.page === 'tree' || route.page === 'node'}
+          to={{ page: 'tree' }}
+        />
+        {session.can('exec') && (
+          <Page
+            words="Terminals"
+            isOn={route.page === 'terminals'}
+            to={{ page: 'terminals', ids }}
+          />
+        )}
+        <Page words="Compare" isOn={route.page === 'compare'} to={{ page: 'compare', ids }} />
+      </nav>
+      {marked.size > 0 && (
+        <span className="top-marks">
+          <span className="number">{marked.size} marked</span>
+          <button type="button" className="button" data-tone="quiet" onClick={clearMarks}>
+            Clear
+          </button>
+        </span>
+      )}
+      <span className="top-space" />
+      <ConnectionSign session={session} />
+      <button
+        type="button"
+        className="button"
+        data-tone="quiet"
+        onClick={changeTheme}
+        title={`Theme: ${theme}`}
+        aria-label={`Theme: ${theme}`}
+      >
+        {theme === 'dark' ? '◐' : theme === 'light' ? '◑' : '◒'}
+      </button>
+      <button
+        type="button"
+        className="button"
+        data-tone="quiet"
+        onClick={() => void session.leave()}
+      >
+        Log out
+      </button>
+    </header>
+  )
+}
+
+function Page({ words, isOn, to }: { words: string; isOn: boolean; to: Route }) {
+  return (
+    <button
+      type="button"
+      className="top-page"
+      aria-current={isOn ? 'page' : undefined}
+      onClick={() => navigate(to)}
+    >
+      {words}
+    </button>
+  )
+}
+
+/** Links of the page open in the page, unless somebody wants another tab. */
+function inPage(go: () => void) {
+  return (event: React.MouseEvent) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return
+    event.preventDefault()
+    go()
+  }
+}
+
+/** Says what the page may do, and whether the daemon answers. */
+function ConnectionSign({ session }: { session: Session }) {
+  const state = useStore(session.connection.state)
+  const { scopes, name, labels } = session.principal
+  const scope = scopes.at(-1) ?? 'read'
+  const restricted = Object.entries(labels).map(([key, value]) => `${key}=${value}`)
+  return (
+    <span className="top-sign small" role="status" title={name ?? undefined}>
+      <span className={`top-dot top-dot-${state}`} aria-hidden="true" />
+      {state === 'connected' ? 'live' : 'offline'}
+      <span className="faint">
+        {' · '}
+        {scope === 'read' ? 'read only' : scope}
+        {restricted.length > 0 && ` · ${restricted.join(', ')}`}
+      </span>
+    </span>
+  )
+}
