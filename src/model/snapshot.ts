@@ -22,6 +22,11 @@ export interface SnapshotFailure {
   readonly logPath?: string
 }
 
+export const snapshotMakers = ['user', 'fork', 'promote', 'pause'] as const
+
+/** Who asked for a snapshot: a caller, or an operation that needed one. */
+export type SnapshotMaker = (typeof snapshotMakers)[number]
+
 export const capturable = ['filesystem', 'processes', 'terminal'] as const
 
 /** What a snapshot can hold. */
@@ -121,6 +126,7 @@ export interface SnapshotRecord {
   /** on whose behalf that environment was made; absent: the program that has the engine open */
   readonly principal?: string
   readonly parent: SnapshotId | null
+  readonly by: SnapshotMaker
   readonly backend: BackendName
   readonly status: SnapshotStatus
   readonly proof: Proof

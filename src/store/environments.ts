@@ -2,9 +2,16 @@ import type { EnvironmentRecord, EnvironmentStatus } from '../model/environment.
 import { NotFoundError } from '../model/errors.ts'
 import type { EnvironmentId, SnapshotId } from '../model/ids.ts'
 import { quote } from '../model/text/quote.ts'
+import { carries } from '../model/values/labels.ts'
 import type { Name } from '../model/values/names.ts'
 import type { Database, Row } from './database.ts'
-import { explainingNames, type Referable, resolveReference } from './references.ts'
+import {
+  environmentRows,
+  explainingNames,
+  requireUnlike,
+  resolveReference,
+  snapshotRows,
+} from './references.ts'
 
 export type EnvironmentPatch = Partial<Omit<EnvironmentRecord, 'id' | 'createdAt'>>
 
@@ -27,14 +34,6 @@ export interface Environments {
   remove(id: EnvironmentId): void
 }
 
-const referable: Referable = {
-  table: 'environments',
-  noun: 'environment',
-  letter: 'e',
-  listing: 'forkpoint ls',
-  removal: 'forkpoint rm',
-}
-
 export function environments(db: Database): Environments {
   const fromRow = rowReader()
   const get = (id: EnvironmentId): EnvironmentRecord | undefined => {
@@ -43,8 +42,12 @@ export function environments(db: Database): Environments {
   }
   return {
     get,
-    insert: (record) => insert(db, record),
-    resolve: (ref) => fromRow(resolveReference(db, referable, ref)),
+    insert: (record) =>
+      db.transaction(() => {
+        requireUnlike(db, snapshotRows, record.name)
+        insert(db, record)
+      }),
+    resolve: (ref) => fromRow(resolveReference(db, environmentRows, ref)),
     any: () => db.get('SELECT 1 FROM environments LIMIT 1') !== undefined,
     list: (filter = {}) =>
       db
@@ -56,6 +59,8 @@ export function environments(db: Database): Environments {
         const current = get(id)
         if (current === undefined) throw notFound(id)
         const next = { ...current, ...patch }
+        // Homes of earlier releases may have both.
+        if (next.name !== current.name) requireUnlike(db, snapshotRows, next.name)
         write(db, next)
         return next
       }),
@@ -70,7 +75,7 @@ function insert(db: Database, record: EnvironmentRecord): void {
   const sql =
     'INSERT INTO environments (id, name, backend, status, head, created_at, doc) ' +
     'VALUES (?, ?, ?, ?, ?, ?, ?)'
-  explainingNames(db, referable, name, () =>
+  explainingNames(db, environmentRows, name, () =>
     db.run(sql, id, name, backend, status, head, createdAt, docOf(record)),
   )
 }
@@ -79,7 +84,7 @@ function write(db: Database, record: EnvironmentRecord): void {
   const { id, name, backend, status, head } = record
   const sql =
     'UPDATE environments SET name = ?, backend = ?, status = ?, head = ?, doc = ? WHERE id = ?'
-  explainingNames(db, referable, name, () =>
+  explainingNames(db, environmentRows, name, () =>
     db.run(sql, name, backend, status, head, docOf(record), id),
   )
 }
@@ -168,6 +173,6 @@ function matches(record: EnvironmentRecord, filter: EnvironmentFilter): boolean 
   const statuses = typeof filter.status === 'string' ? [filter.status] : filter.status
   return (
     (statuses === undefined || statuses.includes(record.status)) &&
-    Object.entries(filter.labels ?? {}).every(([key, value]) => record.labels[key] === value)
+    carries(record.labels, filter.labels ?? {})
   )
 }

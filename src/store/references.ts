@@ -16,6 +16,22 @@ export interface Referable {
   readonly removal: string
 }
 
+export const environmentRows: Referable = {
+  table: 'environments',
+  noun: 'environment',
+  letter: 'e',
+  listing: 'forkpoint ls',
+  removal: 'forkpoint rm',
+}
+
+export const snapshotRows: Referable = {
+  table: 'snapshots',
+  noun: 'snapshot',
+  letter: 's',
+  listing: 'forkpoint snapshots',
+  removal: 'forkpoint rm-snapshot',
+}
+
 const mostCandidates = 10
 
 /** The row that `ref` means. A name takes precedence over a shortened id: people choose names on purpose. */
@@ -43,15 +59,28 @@ export function explainingNames(
     write()
   } catch (error) {
     if (!isUniqueViolation(error) || name === null) throw error
-    const holder = db.get(`SELECT id, status FROM ${kind.table} WHERE name = ?`, name)
-    if (holder === undefined) throw error
-    const who = `${kind.noun} ${holder.id} (${holder.status})`
-    throw new ConflictError(`the name ${quote(name)} is taken by ${who}`, {
-      remedy: `choose another name, or remove it with \`${kind.removal} ${name}\``,
-      detail: { name, holder: holder.id },
-      cause: error,
-    })
+    const holder = holderOf(db, kind, name)
+    throw holder === undefined ? error : taken(kind, name, holder, error)
   }
+}
+
+/** Refuses a new name that the other kind has: many commands accept either, and would not know which is meant. */
+export function requireUnlike(db: Database, other: Referable, name: Name | null): void {
+  const holder = name === null ? undefined : holderOf(db, other, name)
+  if (name !== null && holder !== undefined) throw taken(other, name, holder)
+}
+
+function holderOf(db: Database, { table }: Referable, name: Name): Row | undefined {
+  return db.get(`SELECT id, status FROM ${table} WHERE name = ?`, name)
+}
+
+function taken(kind: Referable, name: Name, holder: Row, cause?: unknown): ConflictError {
+  const who = `${kind.noun} ${holder.id} (${holder.status})`
+  return new ConflictError(`the name ${quote(name)} is taken by ${who}`, {
+    remedy: `choose another name, or remove it with \`${kind.removal} ${name}\``,
+    detail: { name, holder: holder.id },
+    cause,
+  })
 }
 
 function rowsWithPrefix(db: Database, kind: Referable, prefix: string): Row[] {

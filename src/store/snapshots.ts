@@ -4,7 +4,13 @@ import type { SnapshotRecord, SnapshotStatus } from '../model/snapshot.ts'
 import { quote } from '../model/text/quote.ts'
 import type { Name } from '../model/values/names.ts'
 import type { Database, Row } from './database.ts'
-import { explainingNames, type Referable, resolveReference } from './references.ts'
+import {
+  environmentRows,
+  explainingNames,
+  requireUnlike,
+  resolveReference,
+  snapshotRows,
+} from './references.ts'
 import { isForeignKeyViolation } from './sqlite-errors.ts'
 
 export type SnapshotPatch = Partial<Omit<SnapshotRecord, 'id' | 'createdAt' | 'environmentId'>>
@@ -22,14 +28,6 @@ export interface Snapshots {
   remove(id: SnapshotId): void
 }
 
-const referable: Referable = {
-  table: 'snapshots',
-  noun: 'snapshot',
-  letter: 's',
-  listing: 'forkpoint snapshots',
-  removal: 'forkpoint rm-snapshot',
-}
-
 export function snapshots(db: Database): Snapshots {
   const get = (id: SnapshotId): SnapshotRecord | undefined => {
     const row = db.get('SELECT * FROM snapshots WHERE id = ?', id)
@@ -37,8 +35,12 @@ export function snapshots(db: Database): Snapshots {
   }
   return {
     get,
-    insert: (record) => insert(db, record),
-    resolve: (ref) => fromRow(resolveReference(db, referable, ref)),
+    insert: (record) =>
+      db.transaction(() => {
+        requireUnlike(db, environmentRows, record.name)
+        insert(db, record)
+      }),
+    resolve: (ref) => fromRow(resolveReference(db, snapshotRows, ref)),
     any: () => db.get('SELECT 1 FROM snapshots LIMIT 1') !== undefined,
     list: (environmentId) => rowsOf(db, environmentId).map(fromRow),
     update: (id, patch) =>
@@ -46,6 +48,8 @@ export function snapshots(db: Database): Snapshots {
         const current = get(id)
         if (current === undefined) throw notFound(id)
         const next = { ...current, ...patch }
+        // Homes of earlier releases may have both.
+        if (next.name !== current.name) requireUnlike(db, environmentRows, next.name)
         write(db, next)
         return next
       }),
@@ -73,7 +77,7 @@ function insert(db: Database, record: SnapshotRecord): void {
     'INSERT INTO snapshots (id, name, environment_id, parent, status, durable, created_at, doc) ' +
     'VALUES (?, ?, ?, ?, ?, ?, ?, ?)'
   const flag = Number(durable)
-  explainingNames(db, referable, name, () =>
+  explainingNames(db, snapshotRows, name, () =>
     db.run(sql, id, name, environmentId, parent, status, flag, createdAt, docOf(record)),
   )
 }
@@ -82,7 +86,7 @@ function write(db: Database, record: SnapshotRecord): void {
   const { id, name, parent, status, durable } = record
   const sql =
     'UPDATE snapshots SET name = ?, parent = ?, status = ?, durable = ?, doc = ? WHERE id = ?'
-  explainingNames(db, referable, name, () =>
+  explainingNames(db, snapshotRows, name, () =>
     db.run(sql, name, parent, status, Number(durable), docOf(record), id),
   )
 }
@@ -96,6 +100,7 @@ function notFound(id: SnapshotId): NotFoundError {
 type Doc = Pick<
   SnapshotRecord,
   | 'backend'
+  | 'by'
   | 'principal'
   | 'proof'
   | 'failure'
@@ -114,10 +119,11 @@ type Doc = Pick<
 >
 
 function docOf(record: SnapshotRecord): string {
-  const { backend, proof, captured, original, message, labels, metadata } = record
+  const { backend, by, proof, captured, original, message, labels, metadata } = record
   const { sizes, timing, origin, image } = record
   const doc: Doc = {
     backend,
+    by,
     proof,
     captured,
     original,
@@ -138,8 +144,10 @@ function docOf(record: SnapshotRecord): string {
 }
 
 function fromRow(row: Row): SnapshotRecord {
-  const doc: Omit<Doc, 'proof' | 'original'> & Partial<Doc> = JSON.parse(String(row.doc))
+  const doc: Omit<Doc, 'proof' | 'original' | 'by'> & Partial<Doc> = JSON.parse(String(row.doc))
   return {
+    // Not recorded by earlier releases. Most were taken by callers.
+    by: 'user',
     // Earlier releases restored every snapshot once before they recorded it.
     proof: 'proven',
     // Before it was recorded, whoever captured processes replaced them.

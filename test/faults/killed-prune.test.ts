@@ -81,7 +81,7 @@ describe('a prune that is killed', () => {
     writeFileSync(file, '')
     execFileSync('chattr', ['+i', file])
     try {
-      await cli.run(['prune'], { env: { FORKPOINT_KILL_AT: 'prune:recorded' } })
+      await cli.run(['prune', '--force'], { env: { FORKPOINT_KILL_AT: 'prune:recorded' } })
       expect((await cli.json('snapshots')).document).toMatchObject([
         { name: 'a', status: 'failed' },
       ])

@@ -44,6 +44,7 @@ export const routes: Readonly<Record<OperationName, Route>> = {
   'snapshot.list': get('/v1/snapshots'),
   'snapshot.fork': post(`${snapshot}/fork`),
   'snapshot.label': post(`${snapshot}/labels`),
+  'snapshot.rename': post(`${snapshot}/rename`),
   'snapshot.ready': get(`${snapshot}/ready`),
   'snapshot.durable': post(`${snapshot}/durable`),
   'snapshot.prove': post(`${snapshot}/prove`),

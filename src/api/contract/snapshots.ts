@@ -22,6 +22,7 @@ export const snapshotOperations = {
   ),
   /** null removes a label */
   'snapshot.label': operation('branch', fields({ ...id, labels: labelChanges }, {}), snapshotInfo),
+  'snapshot.rename': operation('branch', fields({ ...id, name: e.name }, {}), snapshotInfo),
   /** waits until it can be restored */
   'snapshot.ready': operation('read', fields(id, {}), snapshotInfo),
   /** waits until it is on disk */

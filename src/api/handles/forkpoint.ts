@@ -154,8 +154,8 @@ export class ForkpointHandle implements AsyncDisposable {
   }
 
   /**
-   * Removes the snapshots that no rule keeps. Whatever an environment or a kept snapshot builds on
-   * always stays. Without any rule, nothing else does.
+   * Removes the snapshots that no rule keeps; with `labels`, only of those that carry them. Whatever an
+   * environment or a kept snapshot builds on always stays. Without any rule, nothing else does.
    *
    * @example
    * const { remove } = await fp.prune({ keepLast: 3, keepNamed: true, dryRun: true })

@@ -98,6 +98,12 @@ export class Snapshot {
     this.#learn(await this.#control.call('snapshot.label', input))
   }
 
+  async rename(name: string, options: CallOptions = {}): Promise<void> {
+    const input = { id: this.id, name: checked('rename', e.name, name) }
+    const call = checked('rename', callInput, options)
+    this.#learn(await this.#control.call('snapshot.rename', input, call))
+  }
+
   /** Waits until it can be restored. Rejects if it never will be. */
   async ready(options: CallOptions = {}): Promise<this> {
     const call = checked('ready', callInput, options)

@@ -23,6 +23,8 @@ export const snapshotFilter = {
 
 /** The rules of `prune`. It removes what no rule keeps and nothing needs. */
 export const prune = {
+  /** only considers those with all of these labels; the others stay */
+  labels,
   /** keeps this many of the newest snapshots of each environment */
   keepLast: v.whole(0),
   /** keeps those that have a name */

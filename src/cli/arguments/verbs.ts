@@ -166,7 +166,7 @@ export const verbs: ReadonlyMap<string, Verb> = new Map<string, Verb>([
   [
     'rename',
     {
-      summary: 'rename an environment',
+      summary: 'rename an environment or a snapshot',
       load: () => import('../commands/environments/rename.ts'),
     },
   ],

@@ -68,7 +68,7 @@ export const environmentHandlers: Handlers<keyof typeof environmentOperations> =
   'environment.fork': async (engine, { id, ...input }) => {
     const { backend } = await liveRecord(engine, id)
     requireCapability(engine.backend(backend), 'fork')
-    const base = await snapshot(engine, id, { strict: input.strict ?? false })
+    const base = await snapshot(engine, id, { strict: input.strict ?? false, by: 'fork' })
     return forked(engine, await fork(engine, base, input))
   },
   'environment.promote': async (engine, { id, from, ...input }) =>

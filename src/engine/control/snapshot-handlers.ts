@@ -2,7 +2,12 @@ import type { snapshotOperations } from '../../api/contract/snapshots.ts'
 import { compact, headsOf } from '../background/compact.ts'
 import { fork } from '../operations/fork/fork.ts'
 import { prune, removeSnapshots } from '../operations/prune.ts'
-import { labelSnapshot, listSnapshots, whenReady } from '../operations/snapshot/snapshot-record.ts'
+import {
+  labelSnapshot,
+  listSnapshots,
+  renameSnapshot,
+  whenReady,
+} from '../operations/snapshot/snapshot-record.ts'
 import { prove } from '../proofs/prove.ts'
 import { forked } from './forked.ts'
 import type { Handlers } from './handlers.ts'
@@ -16,6 +21,7 @@ export const snapshotHandlers: Handlers<keyof typeof snapshotOperations> = {
     forked(engine, await fork(engine, engine.store.snapshots.resolve(id), input)),
   'snapshot.label': async (engine, { id, labels }) =>
     snapshotInfo(labelSnapshot(engine, id, labels)),
+  'snapshot.rename': async (engine, { id, name }) => snapshotInfo(renameSnapshot(engine, id, name)),
   'snapshot.ready': async (engine, { id }) => snapshotInfo(await whenReady(engine, id)),
   'snapshot.durable': async (engine, { id }) => {
     const record = await whenReady(engine, id)

@@ -3,6 +3,7 @@ import type { KeepReason, PrunePlan } from '../../api/contract/data/snapshot.ts'
 import type { EnvironmentRecord } from '../../model/environment.ts'
 import type { SnapshotId } from '../../model/ids.ts'
 import type { SnapshotRecord } from '../../model/snapshot.ts'
+import { carries } from '../../model/values/labels.ts'
 import { lineageOf } from './lineage.ts'
 
 /** The rules of `prune`. It removes what no rule keeps and nothing needs. */
@@ -10,7 +11,7 @@ export type RetentionRules = Omit<Input<'snapshot.prune'>, 'dryRun'>
 
 export type PlannedSnapshot = Pick<
   SnapshotRecord,
-  'id' | 'name' | 'parent' | 'environmentId' | 'status' | 'createdAt'
+  'id' | 'name' | 'parent' | 'environmentId' | 'status' | 'createdAt' | 'labels'
 >
 
 export interface PlannedEnvironment extends Pick<EnvironmentRecord, 'id' | 'name' | 'head'> {
@@ -35,6 +36,7 @@ export interface History {
  */
 export function planPrune(history: History, rules: RetentionRules = {}): PrunePlan {
   const lineage = lineageOf(history.snapshots)
+  const considered = history.snapshots.filter(({ labels }) => carries(labels, rules.labels ?? {}))
   const reasons = new Map<SnapshotId, KeepReason>()
   const keep = (id: SnapshotId, reason: KeepReason) => {
     if (lineage.get(id) === undefined || reasons.has(id)) return
@@ -44,18 +46,20 @@ export function planPrune(history: History, rules: RetentionRules = {}): PrunePl
     if (head !== null) keep(head, { kind: 'head', environment: id })
   }
   for (const id of history.inUse) keep(id, { kind: 'in-use' })
-  const recent = newestOfEach(history.snapshots, rules.keepLast ?? 0)
-  for (const snapshot of history.snapshots) {
+  const recent = newestOfEach(considered, rules.keepLast ?? 0)
+  for (const snapshot of considered) {
     const kind = ruleThatKeeps(snapshot, rules, recent, history.nowMs)
     if (kind !== null) keep(snapshot.id, { kind })
   }
-  keepBases(history, reasons)
+  const candidates = new Set(considered.map(({ id }) => id))
+  const others = history.snapshots.map(({ id }) => id).filter((id) => !candidates.has(id))
+  keepBases(history, reasons, others)
   return {
     remove: lineage
       .leavesFirst()
       .map(({ id }) => id)
-      .filter((id) => !reasons.has(id)),
-    kept: history.snapshots.flatMap(({ id }) => {
+      .filter((id) => candidates.has(id) && !reasons.has(id)),
+    kept: considered.flatMap(({ id }) => {
       const reason = reasons.get(id)
       return reason === undefined ? [] : [{ id, reason }]
     }),
@@ -85,13 +89,18 @@ function newestOfEach(snapshots: readonly PlannedSnapshot[], count: number): Set
   return new Set(newest.map(({ id }) => id))
 }
 
-function keepBases(history: History, reasons: Map<SnapshotId, KeepReason>): void {
+/** `others` stay whatever the rules say. */
+function keepBases(
+  history: History,
+  reasons: Map<SnapshotId, KeepReason>,
+  others: readonly SnapshotId[],
+): void {
   const known = new Set(history.snapshots.map(({ id }) => id))
   const keepFor = (snapshot: SnapshotId, needs: readonly SnapshotId[]) => {
     for (const id of needs) {
       if (known.has(id) && !reasons.has(id)) reasons.set(id, { kind: 'base', snapshot })
     }
   }
-  for (const id of [...reasons.keys()]) keepFor(id, history.needsOf(id))
+  for (const id of [...reasons.keys(), ...others]) keepFor(id, history.needsOf(id))
   for (const { head, needs } of history.environments) if (head !== null) keepFor(head, needs)
 }

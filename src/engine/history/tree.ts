@@ -59,7 +59,7 @@ function snapshotNode(
   heads: Heads,
   made: ReadonlyMap<SnapshotId, SnapshotNode>,
 ): SnapshotNode {
-  const { id, name, status, createdAt, durable, message, captured, environmentId } = snapshot
+  const { id, name, status, createdAt, durable, message, captured, environmentId, by } = snapshot
   const { labels } = snapshot
   const below = lineage.childrenOf(id).flatMap((child) => made.get(child.id) ?? [])
   return {
@@ -72,6 +72,7 @@ function snapshotNode(
     message,
     captured,
     environmentId,
+    by,
     ownBytes: ownBytesOf(snapshot),
     labels,
     children: [...(heads.get(id) ?? []).map(environmentNode), ...below],

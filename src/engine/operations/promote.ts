@@ -25,7 +25,7 @@ export async function promote(
   // Checked before the snapshot, which would be useless otherwise.
   requireCapability(engine.backend(engine.store.environments.resolve(into).backend), 'restore')
   const winner = isEnvironmentId(from)
-    ? await snapshot(engine, from, { strict })
+    ? await snapshot(engine, from, { strict, by: 'promote' })
     : engine.store.snapshots.resolve(from)
   await using lease = await hold(engine, into, 'promote')
   return await exchange(engine, lease, into, winner, { kind: 'promote', force, strict })

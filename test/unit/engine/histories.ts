@@ -39,6 +39,7 @@ export function someSnapshot(
     durable: true,
     captured: ['filesystem'],
     original: 'kept',
+    by: 'user',
     message: '',
     labels: {},
     metadata: null,

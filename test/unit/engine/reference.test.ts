@@ -1,8 +1,10 @@
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
 import { findReferent } from '../../../src/engine/reference.ts'
 import { ConflictError, NotFoundError } from '../../../src/model/errors.ts'
 import { parseName } from '../../../src/model/values/names.ts'
-import { someEnvironment, temporaryStore } from '../store/temporary-store.ts'
+import { someEnvironment, temporaryHome, temporaryStore } from '../store/temporary-store.ts'
 import { someSnapshot } from './histories.ts'
 
 test('a reference means an environment or a snapshot, by name, id or its beginning', () => {
@@ -18,12 +20,15 @@ test('a reference means an environment or a snapshot, by name, id or its beginni
   expect(() => findReferent(store, 'nosuch')).toThrow(NotFoundError)
 })
 
-test('a name that means both is refused, with both ids', () => {
-  const store = temporaryStore()
+test('a name that means both, in a home of an earlier release, is refused with both ids', () => {
+  const home = temporaryHome()
+  const store = temporaryStore(home)
   const environment = someEnvironment({ name: parseName('web') })
-  const snapshot = someSnapshot(1, null, { name: parseName('web') })
+  const snapshot = someSnapshot(1, null)
   store.environments.insert(environment)
   store.snapshots.insert(snapshot)
+  using db = new DatabaseSync(join(home, 'db.sqlite'))
+  db.exec("UPDATE snapshots SET name = 'web'")
   expect(() => findReferent(store, 'web')).toThrow(ConflictError)
   expect(() => findReferent(store, 'web')).toThrow(
     expect.objectContaining({ remedy: expect.stringContaining(snapshot.id) }),

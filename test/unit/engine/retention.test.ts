@@ -66,6 +66,26 @@ describe('prune', () => {
     )
   })
 
+  test('with labels, only removes what carries them, and keeps what the others need', () => {
+    fc.assert(
+      fc.property(anyHistory, anyRules, fc.nat(), (history, rules, seed) => {
+        const isOurs = (index: number) => ((seed + index) * 7919) % 3 === 0
+        const snapshots = history.snapshots.map((snapshot, index) => ({
+          ...snapshot,
+          labels: isOurs(index) ? { task: '42' } : {},
+        }))
+        const plan = planPrune({ ...history, snapshots }, { ...rules, labels: { task: '42' } })
+        const ours = new Set(snapshots.filter(({ labels }) => 'task' in labels).map(({ id }) => id))
+        const decided = [...plan.remove, ...plan.kept.map(({ id }) => id)]
+        expect(new Set(decided)).toEqual(ours)
+        const removed = new Set(plan.remove)
+        for (const { id } of snapshots.filter((snapshot) => !ours.has(snapshot.id))) {
+          for (const needed of lineOf(history, id)) expect(removed.has(needed)).toBe(false)
+        }
+      }),
+    )
+  })
+
   test('decides about each snapshot once, and removes each before what it builds on', () => {
     fc.assert(
       fc.property(anyHistory, anyRules, (history, rules) => {

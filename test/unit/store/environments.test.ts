@@ -90,6 +90,28 @@ test('no reference at all is bad input', () => {
   expect(() => temporaryStore().environments.resolve('')).toThrow(InvalidInputError)
 })
 
+test('an environment and a snapshot cannot have the same name, in either order and by renaming', () => {
+  const { environments, snapshots } = temporaryStore()
+  const environment = someEnvironment({ name: parseName('web') })
+  const snapshot = someSnapshot({ name: parseName('ready') })
+  environments.insert(environment)
+  snapshots.insert(snapshot)
+  const attempts = [
+    () => snapshots.insert(someSnapshot({ name: parseName('web') })),
+    () => snapshots.update(snapshot.id, { name: parseName('web') }),
+    () => environments.insert(someEnvironment({ name: parseName('ready') })),
+    () => environments.update(environment.id, { name: parseName('ready') }),
+  ]
+  for (const attempt of attempts) {
+    expect(remedyOf(attempt).error).toBeInstanceOf(ConflictError)
+    expect(remedyOf(attempt).remedy).toContain('choose another name')
+  }
+  expect(snapshots.list()).toMatchObject([{ name: 'ready' }])
+  expect(environments.list()).toMatchObject([{ name: 'web' }])
+  // One that keeps its name is not refused for it.
+  expect(snapshots.update(snapshot.id, { durable: true }).name).toBe('ready')
+})
+
 test('a name in use is refused with its owner, on creation and on renaming', () => {
   const { environments } = temporaryStore()
   const holder = someEnvironment({ name: parseName('taken') })
@@ -151,6 +173,7 @@ function someSnapshot(changes: Partial<SnapshotRecord> = {}): SnapshotRecord {
     durable: false,
     captured: ['filesystem'],
     original: 'kept',
+    by: 'user',
     message: '',
     labels: {},
     metadata: null,

@@ -5,6 +5,7 @@ import {
   copiedKinds,
   dumpModes,
   proofs,
+  snapshotMakers,
   snapshotStatuses,
 } from '../../../model/snapshot.ts'
 import * as d from './data.ts'
@@ -115,6 +116,8 @@ export const snapshotInfo = z.object({
   /** the environment that it is a snapshot of */
   environmentId: d.environmentId,
   parent: z.nullable(d.snapshotId),
+  /** who asked for it: a caller, or an operation that needed one */
+  by: z.enum(snapshotMakers),
   backend: z.string(),
   status: z.enum(snapshotStatuses),
   /** `proven` once something was made from it; a snapshot without processes always is */

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { environmentStatuses } from '../../../model/environment.ts'
 import { causes, idleActions } from '../../../model/policy.ts'
-import { capturable, snapshotStatuses } from '../../../model/snapshot.ts'
+import { capturable, snapshotMakers, snapshotStatuses } from '../../../model/snapshot.ts'
 import * as d from './data.ts'
 
 const environmentNode = z.object({
@@ -26,6 +26,8 @@ const snapshotNode = z.object({
   message: z.string(),
   captured: z.array(z.enum(capturable)),
   environmentId: d.environmentId,
+  /** who asked for it: a caller, or an operation that needed one */
+  by: z.enum(snapshotMakers),
   /** what it added: changed files and memory; null until its files are counted */
   ownBytes: z.nullable(d.bytes),
   labels: d.textMap,

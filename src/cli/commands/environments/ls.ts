@@ -32,6 +32,6 @@ export const make: MakeCommand = (command, cli) =>
     [
       ['forkpoint ls', 'all environments'],
       ['forkpoint ls --json | jq -r \'.[] | select(.status == "paused").id\'', 'the paused ones'],
-      ['forkpoint rm $(forkpoint ls -q --label task=42)', 'remove those with a label'],
+      ['forkpoint ls --label task=42', 'those of one task'],
     ],
   )

@@ -1,5 +1,6 @@
 import type { Environment, Forkpoint } from '../../../index.ts'
 import { exitCodeOf, InvalidInputError, toJson } from '../../../model/errors.ts'
+import { pairsOption } from '../../arguments/options.ts'
 import type { Context } from '../../context.ts'
 import { addExamples, envArgument, forceHelp } from '../../help.ts'
 import type { MakeCommand } from '../../make-command.ts'
@@ -7,6 +8,7 @@ import { labelOf } from '../../render/environment.ts'
 
 interface Options {
   readonly all?: true
+  readonly label?: Readonly<Record<string, string>>
   readonly force?: true
 }
 
@@ -20,13 +22,14 @@ export const make: MakeCommand = (command, cli) =>
     command
       .description('End environments and remove everything they have. Their snapshots stay.')
       .argument('[env...]', envArgument)
+      .addOption(pairsOption('--label <key=value>', 'all with this label, instead of names'))
       .option('--all', 'every environment; needs --force')
       .option('--force', `with --all: yes, every environment; also ${forceHelp}`)
       .action((references: string[], options: Options, self) =>
         cli.perform(self, async (context) => {
           checkRequest(references, options)
           await using forkpoint = await context.open()
-          const wanted = options.all ? (await forkpoint.list()).map(({ id }) => id) : references
+          const wanted = await wantedOf(forkpoint, references, options)
           const removal = await context.wait('removing', () =>
             removeEach(forkpoint, wanted, options),
           )
@@ -36,13 +39,26 @@ export const make: MakeCommand = (command, cli) =>
     [
       ['forkpoint rm web', 'one'],
       ['forkpoint rm try-1 try-2 try-3', 'several; one failure does not stop the rest'],
+      ['forkpoint rm --label task=42', 'the environments of one task'],
       ['forkpoint rm --all --force', 'every environment of this home'],
     ],
   )
 
+async function wantedOf(
+  forkpoint: Forkpoint,
+  references: readonly string[],
+  { all, label }: Options,
+): Promise<readonly string[]> {
+  if (!all && label === undefined) return references
+  const found = await forkpoint.list(label === undefined ? {} : { labels: label })
+  return found.map(({ id }) => id)
+}
+
 function checkRequest(references: readonly string[], options: Options): void {
-  if (options.all && references.length > 0) {
-    throw new InvalidInputError('--all and names cannot be used together', {
+  const ways = [options.all && '--all', options.label && '--label', references.length && 'names']
+  const given = ways.filter(Boolean)
+  if (given.length > 1) {
+    throw new InvalidInputError(`${given.join(' and ')} cannot be used together`, {
       remedy: 'give one or the other',
     })
   }
@@ -51,7 +67,7 @@ function checkRequest(references: readonly string[], options: Options): void {
       remedy: 'if that is what you want, add --force',
     })
   }
-  if (!options.all && references.length === 0) {
+  if (given.length === 0) {
     throw new InvalidInputError('no environment was named', {
       remedy: 'name environments; `forkpoint ls` lists them',
     })

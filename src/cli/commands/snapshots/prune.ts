@@ -1,8 +1,9 @@
 import { Option } from 'commander'
-import type { Forkpoint, PruneOptions } from '../../../index.ts'
+import type { Forkpoint, PruneOptions, Snapshot } from '../../../index.ts'
 import { parseAge, parseWhole } from '../../../model/values/quantities.ts'
 import { withoutUndefined } from '../../../model/values/without-undefined.ts'
-import { parsedOption } from '../../arguments/options.ts'
+import { pairsOption, parsedOption } from '../../arguments/options.ts'
+import { requireConsent } from '../../confirm.ts'
 import type { Context } from '../../context.ts'
 import { addExamples } from '../../help.ts'
 import type { MakeCommand } from '../../make-command.ts'
@@ -15,7 +16,9 @@ interface Options {
   readonly keepLast?: number
   readonly keepNamed?: true
   readonly olderThan?: number
+  readonly label?: Readonly<Record<string, string>>
   readonly dryRun?: true
+  readonly force?: true
   readonly images?: true
 }
 
@@ -24,7 +27,8 @@ export const make: MakeCommand = (command, cli) =>
     command
       .description(
         'Remove snapshots that nothing builds on and no option keeps. What an environment or a ' +
-          'kept snapshot needs always stays. Without options, everything else is removed.',
+          'kept snapshot needs always stays. Without options, everything else is removed; if some of it has a name, ' +
+          'you are asked first.',
       )
       .addOption(
         parsedOption(
@@ -37,12 +41,14 @@ export const make: MakeCommand = (command, cli) =>
       .addOption(
         parsedOption('--older-than <age>', 'remove only older ones, such as 12h or 30d', parseAge),
       )
+      .addOption(pairsOption('--label <key=value>', 'remove only those with this label'))
+      .option('--force', 'without options: also remove snapshots that have a name, and do not ask')
       .option('--dry-run', 'only show what would be removed, and why the rest stays')
       .addOption(
         new Option(
           '--images',
           'remove container images that nothing uses, and no snapshots',
-        ).conflicts(['keepLast', 'keepNamed', 'olderThan']),
+        ).conflicts(['keepLast', 'keepNamed', 'olderThan', 'label']),
       )
       .action((options: Options, self) =>
         cli.perform(self, async (context) => {
@@ -53,6 +59,7 @@ export const make: MakeCommand = (command, cli) =>
             ...before.map(({ id, name }) => [id, name] as const),
             ...(await forkpoint.list()).map(({ id, name }) => [id, name] as const),
           ])
+          await requireNoAccident(context, forkpoint, options, before)
           const { remove, kept } = await context.wait('pruning', () =>
             forkpoint.prune(pruneOptions(options)),
           )
@@ -75,9 +82,35 @@ export const make: MakeCommand = (command, cli) =>
         'what would be removed, and why the rest stays',
       ],
       ['forkpoint prune --keep-named --older-than 7d', 'unnamed snapshots older than a week'],
+      ['forkpoint prune --label task=42', 'what one task has left'],
       ['forkpoint prune --images', 'container images that nothing uses'],
     ],
   )
+
+const mostNames = 5
+
+/** A name says that somebody wants to find it again, and no rule says what may go. */
+async function requireNoAccident(
+  context: Context,
+  forkpoint: Forkpoint,
+  options: Options,
+  snapshots: readonly Snapshot[],
+): Promise<void> {
+  const { force, dryRun, ...rules } = options
+  if (force || dryRun || Object.keys(rules).length > 0) return
+  const { remove } = await forkpoint.prune({ dryRun: true })
+  const going = new Set(remove)
+  const named = snapshots
+    .filter(({ id, lastInfo }) => going.has(id) && lastInfo.status === 'ready')
+    .flatMap(({ name }) => name ?? [])
+  if (named.length === 0) return
+  const more = named.length > mostNames ? ` and ${named.length - mostNames} more` : ''
+  const list = `${named.slice(0, mostNames).join(', ')}${more}`
+  await requireConsent(context, {
+    what: `this removes ${remove.length} snapshots, also some that have a name: ${list}`,
+    remedy: 'keep those with --keep-named, or remove them too with --force',
+  })
+}
 
 async function pruneImages(
   context: Context,
@@ -107,6 +140,6 @@ function nothingToRemove(style: Style): string {
   return style.faint('nothing to remove')
 }
 
-function pruneOptions({ keepLast, keepNamed, olderThan, dryRun }: Options): PruneOptions {
-  return withoutUndefined({ keepLast, keepNamed, olderThanMs: olderThan, dryRun })
+function pruneOptions({ keepLast, keepNamed, olderThan, label, dryRun }: Options): PruneOptions {
+  return withoutUndefined({ keepLast, keepNamed, olderThanMs: olderThan, labels: label, dryRun })
 }

@@ -43,10 +43,7 @@ export const make: MakeCommand = (command, cli) =>
     [
       ['forkpoint snapshots --env web', 'the snapshots of one environment'],
       ["forkpoint snapshots --json | jq '.[] | {id, metadata}'", 'with their metadata'],
-      [
-        'forkpoint rm-snapshot $(forkpoint snapshots -q --label task=42)',
-        'remove those with a label',
-      ],
+      ['forkpoint snapshots --label task=42', 'those of one task'],
     ],
   )
 

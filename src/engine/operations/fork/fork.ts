@@ -100,7 +100,8 @@ async function makeAll(
 function requireFreeNames(engine: Engine, drafts: readonly EnvironmentRecord[]): void {
   const wanted = drafts.flatMap((draft) => draft.name ?? [])
   if (wanted.length === 0) return
-  const taken = new Set(engine.store.environments.list().map((record) => record.name))
+  const { environments, snapshots } = engine.store
+  const taken = new Set([...environments.list(), ...snapshots.list()].map(({ name }) => name))
   const name = wanted.find((each) => taken.has(each))
   if (name === undefined) return
   throw new ConflictError(`the name ${quote(name)} is taken`, { remedy: 'choose another name' })

@@ -5,8 +5,9 @@ import { killPoint } from '../../../linux/kill-points.ts'
 import type { EnvironmentRecord } from '../../../model/environment.ts'
 import { type EnvironmentId, newSnapshotId } from '../../../model/ids.ts'
 import type { Cause, Policy } from '../../../model/policy.ts'
-import type { SnapshotRecord } from '../../../model/snapshot.ts'
+import type { SnapshotMaker, SnapshotRecord } from '../../../model/snapshot.ts'
 import { notForeign } from '../../../model/unsupported.ts'
+import { inheritedLabels } from '../../../model/values/labels.ts'
 import { parseName } from '../../../model/values/names.ts'
 import type { Operation } from '../../../store/journal.ts'
 import type { Lease } from '../../../store/leases.ts'
@@ -19,7 +20,11 @@ import {
 import type { Engine } from '../../engine.ts'
 import { type LiveRecord, liveRecord } from '../../recovery/liveness.ts'
 
-export type SnapshotOptions = Omit<Input<'environment.snapshot'>, 'id'> & CallOptions
+export type SnapshotOptions = Omit<Input<'environment.snapshot'>, 'id'> &
+  CallOptions & {
+    /** absent: a caller asked for it */
+    readonly by?: SnapshotMaker
+  }
 
 /** A snapshot that is being taken; it is recorded before anything is written. */
 export interface Draft {
@@ -75,6 +80,7 @@ function draftOf(record: LiveRecord, options: SnapshotOptions): SnapshotRecord {
     environmentId: record.id,
     ...(record.principal !== undefined && { principal: record.principal }),
     parent: record.head,
+    by: options.by ?? 'user',
     backend: record.backend,
     status: 'writing',
     proof: 'unproven',
@@ -84,7 +90,7 @@ function draftOf(record: LiveRecord, options: SnapshotOptions): SnapshotRecord {
     image: {},
     createdAt: Date.now(),
     message: options.message ?? '',
-    labels: options.labels ?? {},
+    labels: { ...inheritedLabels(record.labels), ...options.labels },
     metadata: options.metadata ?? null,
     origin: originOf(record),
     sizes: { filesBytes: null, imagesBytes: 0 },

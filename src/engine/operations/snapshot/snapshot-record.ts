@@ -3,6 +3,8 @@ import type { Input } from '../../../api/contract/contract.ts'
 import { ConflictError } from '../../../model/errors.ts'
 import type { SnapshotId } from '../../../model/ids.ts'
 import type { SnapshotRecord } from '../../../model/snapshot.ts'
+import { carries } from '../../../model/values/labels.ts'
+import { parseName } from '../../../model/values/names.ts'
 import type { Engine } from '../../engine.ts'
 import { hold } from '../../recovery/recover.ts'
 import { requireReady } from '../require-ready.ts'
@@ -16,9 +18,7 @@ export function listSnapshots(engine: Engine, filter: Input<'snapshot.list'>): S
     .list(of)
     .filter((record) => name === undefined || record.name === name)
     .filter((record) => status === undefined || record.status === status)
-    .filter((record) =>
-      Object.entries(labels).every(([key, value]) => record.labels[key] === value),
-    )
+    .filter((record) => carries(record.labels, labels))
 }
 
 export function labelSnapshot(
@@ -31,6 +31,11 @@ export function labelSnapshot(
     const kept = Object.entries(merged).filter((pair): pair is [string, string] => pair[1] !== null)
     return store.snapshots.update(id, { labels: Object.fromEntries(kept) })
   })
+}
+
+/** Nothing inside knows the name of a snapshot, so that only its record changes. */
+export function renameSnapshot({ store }: Engine, id: SnapshotId, name: string): SnapshotRecord {
+  return store.snapshots.update(id, { name: parseName(name) })
 }
 
 /** Another process may be writing it, and only its record shows when that is done. */

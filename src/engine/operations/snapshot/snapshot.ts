@@ -96,7 +96,7 @@ export async function release(
   { cause }: CauseOptions = {},
 ): Promise<SnapshotRecord> {
   await using lease = await hold(engine, id, 'release')
-  const wanted = { mode: 'full', durable: true } as const
+  const wanted = { mode: 'full', durable: true, by: 'pause' } as const
   const draft = await begin(engine, lease, id, wanted, { kind: 'release', cause })
   const ready = await orGiveBack(engine, draft, async () => {
     const { taken } = await take(engine, draft, 'stay-frozen')

@@ -179,14 +179,19 @@ class AsyncForkpoint:
     async def prune(
         self,
         *,
+        labels: Optional[Mapping[str, str]] = None,
         keep_last: Optional[int] = None,
         keep_named: Optional[bool] = None,
         older_than_ms: Optional[float] = None,
         dry_run: Optional[bool] = None,
     ) -> PrunePlan:
-        """Removes the snapshots that no rule keeps and nothing builds on."""
+        """Removes the snapshots that no rule keeps and nothing builds on; with labels, only of those with them."""
         body = given(
-            keep_last=keep_last, keep_named=keep_named, older_than_ms=older_than_ms, dry_run=dry_run
+            labels=None if labels is None else dict(labels),
+            keep_last=keep_last,
+            keep_named=keep_named,
+            older_than_ms=older_than_ms,
+            dry_run=dry_run,
         )
         return decode(PrunePlan, await self._link.json(post(filled("prune"), body)), "plan")
 

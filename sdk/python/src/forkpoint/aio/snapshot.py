@@ -68,6 +68,10 @@ class AsyncSnapshot:
         request = post(filled("snapshots", self.id, "labels"), {"labels": dict(labels)})
         self._learn(await self._link.json(request))
 
+    async def rename(self, name: str) -> None:
+        request = post(filled("snapshots", self.id, "rename"), {"name": name})
+        self._learn(await self._link.json(request))
+
     async def ready(self) -> AsyncSnapshot:
         """Waits until it can be restored."""
         self._learn(await self._link.json(get(filled("snapshots", self.id, "ready"))))

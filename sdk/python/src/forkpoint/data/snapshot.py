@@ -66,6 +66,8 @@ class SnapshotInfo:
     memory: Any = None
     #: Why nothing can be made from it, as the daemon says it; None if something can.
     failure: Any = None
+    #: Who asked for it: `user`, or a `fork`, `promote` or `pause` that needed it.
+    by: str = "user"
 
 
 @dataclass(frozen=True)

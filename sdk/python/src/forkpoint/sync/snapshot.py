@@ -69,6 +69,10 @@ class Snapshot:
         request = post(filled("snapshots", self.id, "labels"), {"labels": dict(labels)})
         self._learn(self._link.json(request))
 
+    def rename(self, name: str) -> None:
+        request = post(filled("snapshots", self.id, "rename"), {"name": name})
+        self._learn(self._link.json(request))
+
     def ready(self) -> Snapshot:
         """Waits until it can be restored."""
         self._learn(self._link.json(get(filled("snapshots", self.id, "ready"))))
