@@ -50,6 +50,8 @@ export type {
   DiffOptions,
   EndOptions,
   Environment,
+  FollowOptions,
+  KillOptions,
   PauseOptions,
   PolicyOptions,
   RestoreOptions,
@@ -84,6 +86,7 @@ export type {
 export type { ExecInput } from './agent/commands/exec.ts'
 export type { ExitStatus } from './agent/commands/signals.ts'
 export type { ShellInfo } from './agent/environment.ts'
+export type { ProcessInfo } from './agent/processes.ts'
 export type { ScreenText } from './agent/terminals/screen.ts'
 export type { TerminalSize } from './agent/terminals/size.ts'
 export type { TerminalInfo, TerminalOptions } from './agent/terminals/terminals.ts'

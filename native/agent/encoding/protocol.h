@@ -89,6 +89,12 @@ enum field_key {
   KEY_CONNECTIONS = 75,
 };
 
+/* Flag of exec.start: in a copy of the shell. */
+#define EXEC_IN_COPY 1
+
+/* Flag of exec.attach: read along, and take the command from nobody. */
+#define ATTACH_WATCH 1
+
 enum op {
   OP_EXEC_START = 1,
   OP_EXEC_ATTACH = 2,

@@ -1,7 +1,14 @@
 import type { CommandInfo, CommandOffsets } from '../../agent/commands/commands.ts'
-import { attachCommand, listCommands, startCommand } from '../../agent/commands/commands.ts'
+import {
+  attachCommand,
+  listCommands,
+  signalCommand,
+  startCommand,
+} from '../../agent/commands/commands.ts'
 import { type ExecSpec, execCommand } from '../../agent/commands/exec.ts'
+import { reportWait } from '../../agent/commands/turn.ts'
 import { closeShell, listShells, type ShellInfo } from '../../agent/environment.ts'
+import { listProcesses, type ProcessInfo } from '../../agent/processes.ts'
 import { listTerminals, type TerminalInfo } from '../../agent/terminals/terminals.ts'
 import type { AgentConnection } from '../../agent/wire/connection.ts'
 import type { Capability } from '../../model/capabilities.ts'
@@ -16,7 +23,7 @@ import type { CallOptions } from '../control.ts'
 import type { ApplyReport } from '../host/apply.ts'
 import { checked, type Given, options as optionsOf } from '../inputs/checked.ts'
 import * as e from '../inputs/environment-inputs.ts'
-import { execInput, offsetsInput, spawnInput } from '../inputs/exec-inputs.ts'
+import { execInput, followInput, killInput, spawnInput } from '../inputs/exec-inputs.ts'
 import { idempotencyKey, signal, word } from '../inputs/values.ts'
 import { Command } from './command.ts'
 import { type ApplyOptions, applyOnto, type ExportOptions, exportTo } from './copying.ts'
@@ -48,6 +55,8 @@ export type PauseOptions = Given<typeof pauseInput>
 export type PolicyOptions = Given<typeof policyInput>
 export type EndOptions = Given<typeof endInput>
 export type RestoreOptions = Given<typeof restoreInput>
+export type FollowOptions = Given<typeof followInput>
+export type KillOptions = Given<typeof killInput>
 export type DiffOptions = Given<typeof diffInput>
 
 /** A live computer: files, processes, terminals. */
@@ -102,10 +111,12 @@ export class Environment {
    * const { stdout, exitCode } = await env.exec('pwd; echo $MODE')
    */
   async exec(command: string | readonly string[], options: ExecOptions = {}): Promise<ExecResult> {
-    const { stdin, signal, onStdout, onStderr, ...rest } = checked('exec', execInput, options)
+    const { stdin, ...wanted } = checked('exec', execInput, options)
+    const { signal, onStdout, onStderr, onWait, abortWaitMs, onLeft, ...rest } = wanted
     const spec = execSpec(command, rest, this.#info.execTimeoutMs)
     const reconnect = () => this.#connect()
-    const listeners = { signal, onStdout, onStderr, reconnect }
+    const heard = { onStdout, onStderr, onWait, onLeft }
+    const listeners = { signal, abortWaitMs, ...heard, reconnect }
     const connection = await this.#connect()
     return resultOf(await execCommand(connection, { ...spec, stdin } as ExecSpec, listeners))
   }
@@ -115,10 +126,13 @@ export class Environment {
    * in a fork.
    */
   async spawn(command: string | readonly string[], options: SpawnOptions = {}): Promise<Command> {
-    const { stdin = 'none', id, ...rest } = checked('spawn', spawnInput, options)
+    const { stdin = 'none', id, onWait, ...rest } = checked('spawn', spawnInput, options)
     const spec = execSpec(command, rest, null)
     const named = id === undefined ? { ...spec, stdin } : { ...spec, stdin, id }
-    return this.#followed(startCommand(await this.#connect(), named))
+    const started = startCommand(await this.#connect(), named)
+    const connect = () => this.#connect()
+    if (onWait !== undefined) reportWait({ spec, begun: started.pid, connect, onWait })
+    return this.#followed(started)
   }
 
   /**
@@ -137,14 +151,36 @@ export class Environment {
     })
   }
 
-  /** A command that this process or another started earlier. Output continues after `offsets`. */
-  async command(id: string, offsets: Partial<CommandOffsets> = {}): Promise<Command> {
-    const { stdout = 0, stderr = 0 } = checked('offsets', offsetsInput, offsets)
-    return this.#followed(await this.#attach(checked('id', word, id), { stdout, stderr }))
+  /**
+   * A command that this process or another started earlier. Output continues after `offsets`. Whoever follows
+   * it already stops, unless you only read along.
+   */
+  async command(id: string, options: FollowOptions = {}): Promise<Command> {
+    const { stdout = 0, stderr = 0, readAlong } = checked('offsets', followInput, options)
+    const attach = async (each: string, offsets: CommandOffsets) =>
+      await attachCommand(await this.#connect(), each, offsets, { readAlong })
+    return new Command(await attach(checked('id', word, id), { stdout, stderr }), attach)
   }
 
   async commands(): Promise<CommandInfo[]> {
     return listCommands(await this.#connect())
+  }
+
+  /**
+   * Sends a signal to a command, by default SIGTERM. With `graceMs` it is killed if it still runs then.
+   *
+   * @example
+   * await env.kill('build', { signal: 'SIGINT', graceMs: 2000 })
+   */
+  async kill(id: string, options: KillOptions = {}): Promise<void> {
+    const { signal: name = 'SIGTERM', graceMs } = checked('kill', killInput, options)
+    const command = checked('id', word, id)
+    await signalCommand(await this.#connect(), command, name as NodeJS.Signals, { graceMs })
+  }
+
+  /** Every process inside, by pid. */
+  async processes(): Promise<ProcessInfo[]> {
+    return await listProcesses(await this.#connect())
   }
 
   /** The terminal with this name; it starts when it is first used. */

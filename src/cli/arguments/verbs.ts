@@ -37,6 +37,34 @@ export const verbs: ReadonlyMap<string, Verb> = new Map<string, Verb>([
     },
   ],
   [
+    'run',
+    {
+      summary: 'create an environment for one command',
+      load: () => import('../commands/commands/run.ts'),
+    },
+  ],
+  [
+    'ps',
+    {
+      summary: 'list the commands and processes of an environment',
+      load: () => import('../commands/commands/ps.ts'),
+    },
+  ],
+  [
+    'logs',
+    {
+      summary: 'print what a command has printed',
+      load: () => import('../commands/commands/logs.ts'),
+    },
+  ],
+  [
+    'kill',
+    {
+      summary: 'send a signal to a command',
+      load: () => import('../commands/commands/kill.ts'),
+    },
+  ],
+  [
     'shell',
     {
       summary: 'open an interactive terminal',

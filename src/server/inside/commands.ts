@@ -20,7 +20,7 @@ const outputInput = options({
   encoding,
 })
 const sentInput = options({ data: v.text(longestInput), encoding, end: v.truth })
-const signalInput = fields({ signal: v.word }, {})
+const signalInput = fields({ signal: v.word }, { graceMs: v.whole(1) })
 
 /** Commands that run or ran inside, by their ids. */
 export function addCommands(to: InsideApp): void {
@@ -72,7 +72,7 @@ export function addCommands(to: InsideApp): void {
     }) => {
       const command = await environment.command(rest.params.command ?? '', offsets)
       if (wantedForm(rest.request) === 'json') return await outputSoFar(command, waitMs)
-      await sendOutput(rest.request, rest.reply, command, form)
+      await sendOutput(rest.request, rest.reply, command, { encoding: form })
       return rest.reply
     },
   )
@@ -104,17 +104,23 @@ export function addCommands(to: InsideApp): void {
       path: 'commands/{command}/signal',
       operation: 'command.signal',
       scope: 'exec',
-      summary: 'send a signal, such as SIGTERM',
+      summary: 'send a signal, such as SIGTERM; with `graceMs`, SIGKILL follows',
       input: signalInput,
       answers: 'nothing',
     },
-    async ({ environment, input: { signal }, params }) => {
-      const command = await environment.command(params.command ?? '')
-      try {
-        await command.signal(signal as NodeJS.Signals)
-      } finally {
-        command.detach()
-      }
+    ({ environment, input, params }) => environment.kill(params.command ?? '', input),
+  )
+  insideRoute(
+    to,
+    {
+      method: 'GET',
+      path: 'processes',
+      operation: 'processes',
+      scope: 'exec',
+      summary: 'every process inside',
+      input: options({}),
+      answers: 'json',
     },
+    ({ environment }) => environment.processes(),
   )
 }

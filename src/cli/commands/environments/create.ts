@@ -21,7 +21,7 @@ import { Interrupts } from '../../interrupts.ts'
 import type { MakeCommand } from '../../make-command.ts'
 import { created } from '../../render/layout/sentences.ts'
 
-interface Options {
+export interface Options {
   readonly from: string
   readonly name?: string
   readonly backend?: BackendName
@@ -137,7 +137,7 @@ function requireDashes(words: readonly string[], given: readonly string[]): void
   })
 }
 
-function createOptions(
+export function createOptions(
   options: Options,
   words: readonly string[],
   signal: AbortSignal,
