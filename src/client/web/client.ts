@@ -7,7 +7,7 @@ import { quote } from '../../model/text/quote.ts'
 import { formatAddress, parseAddress } from '../address.ts'
 import { perform } from '../link/perform.ts'
 import type { Link } from '../link/send-operation.ts'
-import { type CommandState, listCommands } from './commands.ts'
+import { type CommandState, listCommands, listProcesses, type ProcessState } from './commands.ts'
 import { followEvents } from './events.ts'
 import {
   type CommandPart,
@@ -45,7 +45,7 @@ export {
   TimeoutError,
   UnsupportedError,
 } from '../../model/errors.ts'
-export type { CommandState } from './commands.ts'
+export type { CommandState, ProcessState } from './commands.ts'
 export type { CommandEnd, CommandPart, WebExecOptions, WebExecResult } from './exec.ts'
 export type { FileEntry, ReadFileOptions, WriteFileOptions } from './files.ts'
 
@@ -106,6 +106,8 @@ export interface Client {
   listFiles(id: string, path: string, options?: Abortable): Promise<readonly FileEntry[]>
   /** The commands that run inside, or ran lately. */
   commands(id: string, options?: Abortable): Promise<readonly CommandState[]>
+  /** Every process inside. */
+  processes(id: string, options?: Abortable): Promise<readonly ProcessState[]>
   /** What the token may do. */
   principal(options?: Abortable): Promise<PrincipalInfo>
   /** Removes the token itself, which is refused from now on. */
@@ -142,6 +144,7 @@ export function connect(url: string | URL, options: ClientOptions = {}): Client 
     writeFile: (id, path, data, options = {}) => writeFile(far, id, path, data, options),
     listFiles: (id, path, options = {}) => listFiles(far, id, path, options),
     commands: (id, options = {}) => listCommands(far, id, options),
+    processes: (id, options = {}) => listProcesses(far, id, options),
     principal: (options = {}) => principal(far, options),
     logOut: () => logOut(far),
     events: (options = {}) => followEvents(far, options),

@@ -8,6 +8,8 @@ const commandState = z.object({
   command: z.string(),
   pid: z.nullable(z.number()),
   running: z.boolean(),
+  /** for how long it has run, or ran; null if it is not known */
+  durationMs: z.nullable(z.number()),
   /** null while it runs */
   exit: z.nullable(z.object({ exitCode: z.nullable(z.number()), signal: z.nullable(z.string()) })),
 })
@@ -15,15 +17,51 @@ const commandState = z.object({
 /** A command that runs inside, or ran lately. */
 export type CommandState = Readonly<z.infer<typeof commandState>>
 
+const processState = z.object({
+  pid: z.number(),
+  parent: z.number(),
+  uid: z.number(),
+  /** as `ps` shows it: `R`, `S`, `D`, `T`, `Z` … */
+  state: z.string(),
+  memoryBytes: z.number(),
+  command: z.string(),
+})
+
+/** A process inside. */
+export type ProcessState = Readonly<z.infer<typeof processState>>
+
+interface Abortable {
+  readonly signal?: AbortSignal
+}
+
 export async function listCommands(
   fetcher: Fetcher,
   id: string,
-  { signal }: { readonly signal?: AbortSignal },
+  options: Abortable,
 ): Promise<readonly CommandState[]> {
-  const path = filledPath(insidePath(insidePaths.commands), () => id)
-  const answer: unknown = await fetcher.send({ method: 'GET', path, signal }, (response) =>
-    response.json(),
-  )
-  const from = { where: fetcher.where, name: 'commands' }
-  return parsedAnswer(z.array(commandState), answer, from)
+  return await list(fetcher, id, { ...options, below: insidePaths.commands, item: commandState })
+}
+
+export async function listProcesses(
+  fetcher: Fetcher,
+  id: string,
+  options: Abortable,
+): Promise<readonly ProcessState[]> {
+  return await list(fetcher, id, { ...options, below: insidePaths.processes, item: processState })
+}
+
+interface Wanted<T> extends Abortable {
+  readonly below: string
+  readonly item: z.ZodMiniType<T>
+}
+
+async function list<T>(
+  fetcher: Fetcher,
+  id: string,
+  { signal, below, item }: Wanted<T>,
+): Promise<readonly T[]> {
+  const path = filledPath(insidePath(below), () => id)
+  const sent = { method: 'GET', path, signal }
+  const answer: unknown = await fetcher.send(sent, (response) => response.json())
+  return parsedAnswer(z.array(item), answer, { where: fetcher.where, name: below })
 }

@@ -4,6 +4,7 @@ import { logEntry } from '../history/log.ts'
 import { attach } from '../operations/create/attach.ts'
 import { create } from '../operations/create/create.ts'
 import { fork } from '../operations/fork/fork.ts'
+import { labelEnvironment } from '../operations/label.ts'
 import { pause, resume } from '../operations/pause.ts'
 import { promote } from '../operations/promote.ts'
 import { remove } from '../operations/remove.ts'
@@ -73,6 +74,8 @@ export const environmentHandlers: Handlers<keyof typeof environmentOperations> =
   },
   'environment.promote': async (engine, { id, from, ...input }) =>
     environmentInfo(engine, await promote(engine, from, id, input)),
+  'environment.label': async (engine, { id, labels }) =>
+    environmentInfo(engine, labelEnvironment(engine, id, labels)),
   'environment.rename': async (engine, { id, name }) =>
     environmentInfo(engine, await rename(engine, id, name)),
   'environment.remove': async (engine, { id, force }) => {

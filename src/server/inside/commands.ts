@@ -114,7 +114,7 @@ export function addCommands(to: InsideApp): void {
     to,
     {
       method: 'GET',
-      path: 'processes',
+      path: insidePaths.processes,
       operation: 'processes',
       scope: 'exec',
       summary: 'every process inside',

@@ -1,3 +1,5 @@
+import { generalVerbs } from '../actions/all-verbs.ts'
+import type { Verb } from '../actions/verb.ts'
 import type { Session } from '../session/session.ts'
 import { useStore } from '../state/store.ts'
 import { Mark } from '../ui/mark.tsx'
@@ -9,9 +11,11 @@ interface TopBarProps {
   readonly session: Session
   readonly route: Route
   readonly marked: ReadonlySet<string>
+  onPalette(): void
+  onVerb(verb: Verb): void
 }
 
-export function TopBar({ session, route, marked }: TopBarProps) {
+export function TopBar({ session, route, marked, onPalette, onVerb }: TopBarProps) {
   const theme = useTheme()
   const ids = [...marked]
   return (
@@ -44,7 +48,17 @@ export function TopBar({ session, route, marked }: TopBarProps) {
         </span>
       )}
       <span className="top-space" />
+      {generalVerbs(session)
+        .filter(({ id }) => id === 'create')
+        .map((verb) => (
+          <button key={verb.id} type="button" className="button" onClick={() => onVerb(verb)}>
+            Create
+          </button>
+        ))}
       <ConnectionSign session={session} />
+      <button type="button" className="button top-palette" data-tone="quiet" onClick={onPalette}>
+        Commands <kbd>Ctrl K</kbd>
+      </button>
       <button
         type="button"
         className="button"

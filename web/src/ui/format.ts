@@ -26,3 +26,8 @@ const clock = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyl
 export function formatTime(time: number): string {
   return clock.format(time)
 }
+export function formatMs(ms: number): string {
+  if (ms < 10) return `${ms.toFixed(1)} ms`
+  if (ms < 10_000) return `${Math.round(ms)} ms`
+  return `${(ms / 1000).toFixed(1)} s`
+}
