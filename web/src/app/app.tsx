@@ -60,7 +60,7 @@ export function App({ session }: { session: Session }) {
         <PanelPage page={route.page} ids={route.ids} {...{ session, forest: watched.forest }} />
       ) : (
         <main className="app-split">
-          <TreeSide {...{ watched, route, marked }} onRetry={() => void watch.refresh()} />
+          <TreeSide {...{ session, watched, route, marked }} onRetry={() => void watch.refresh()} />
           <Inspector
             {...{ session, watched, route, target }}
             onVerb={(verb) => actions.begin(verb, target)}
@@ -85,13 +85,14 @@ export function App({ session }: { session: Session }) {
 }
 
 interface TreeSideProps {
+  readonly session: Session
   readonly watched: Watched
   readonly route: Route
   readonly marked: ReadonlySet<string>
   onRetry(): void
 }
 
-function TreeSide({ watched, route, marked, onRetry }: TreeSideProps) {
+function TreeSide({ session, watched, route, marked, onRetry }: TreeSideProps) {
   const open = useCallback(
     (node: ForestNode) => navigate({ page: 'node', id: node.id, tab: 'overview' }),
     [],
@@ -102,6 +103,7 @@ function TreeSide({ watched, route, marked, onRetry }: TreeSideProps) {
   return (
     <section className="app-tree" aria-label="Tree">
       <ForestPane
+        client={session.client}
         watched={watched}
         selected={route.page === 'node' ? route.id : null}
         marked={marked}

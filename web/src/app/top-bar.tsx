@@ -57,11 +57,12 @@ export function TopBar({ session, route, marked, onPalette, onVerb }: TopBarProp
         ))}
       <ConnectionSign session={session} />
       <button type="button" className="button top-palette" data-tone="quiet" onClick={onPalette}>
-        Commands <kbd>Ctrl K</kbd>
+        <span className="top-words">Commands </span>
+        <kbd>Ctrl K</kbd>
       </button>
       <button
         type="button"
-        className="button"
+        className="button top-words"
         data-tone="quiet"
         onClick={changeTheme}
         title={`Theme: ${theme}`}
@@ -71,7 +72,7 @@ export function TopBar({ session, route, marked, onPalette, onVerb }: TopBarProp
       </button>
       <button
         type="button"
-        className="button"
+        className="button top-words"
         data-tone="quiet"
         onClick={() => void session.leave()}
       >
@@ -112,8 +113,8 @@ function ConnectionSign({ session }: { session: Session }) {
   return (
     <span className="top-sign small" role="status" title={name ?? undefined}>
       <span className={`top-dot top-dot-${state}`} aria-hidden="true" />
-      {state === 'connected' ? 'live' : 'offline'}
-      <span className="faint">
+      <span className="top-words">{state === 'connected' ? 'live' : 'offline'}</span>
+      <span className="faint top-words">
         {' · '}
         {scope === 'read' ? 'read only' : scope}
         {restricted.length > 0 && ` · ${restricted.join(', ')}`}

@@ -1,3 +1,4 @@
+import type { Client } from 'forkpoint/client'
 import { useCallback, useDeferredValue, useMemo, useRef, useState } from 'react'
 import { isTyping, useKeys } from '../app/keys.ts'
 import { EmptyState, ErrorState, LoadingState } from '../ui/states.tsx'
@@ -10,6 +11,7 @@ import { foundBy, labelsIn, noFilter } from './search.ts'
 import type { Watched } from './watch-forest.ts'
 
 interface ForestPaneProps {
+  readonly client: Client
   readonly watched: Watched
   readonly selected: string | null
   readonly marked: ReadonlySet<string>
@@ -80,6 +82,7 @@ export function ForestPane(props: ForestPaneProps) {
           active={active}
           marked={props.marked}
           operations={watched.operations}
+          client={props.client}
           onOpen={open}
           onFold={fold}
           onMark={mark}

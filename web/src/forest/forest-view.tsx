@@ -1,10 +1,12 @@
+import type { Client } from 'forkpoint/client'
 import { type KeyboardEvent, useEffect, useMemo, useRef } from 'react'
-import type { NodeId } from './forest.ts'
+import type { EnvironmentNode, ForestNode, NodeId } from './forest.ts'
 import { laneX, type Zoom } from './geometry.ts'
 import type { Row } from './layout.ts'
 import { Rails } from './rails.tsx'
 import { type RowActions, RowView, rowElementId } from './row-view.tsx'
 import { moveFor } from './tree-keys.ts'
+import { useActivity } from './use-activity.ts'
 import { useWindow } from './use-window.ts'
 import type { Operations } from './watch-forest.ts'
 import './forest.css'
@@ -17,6 +19,7 @@ export interface ForestViewProps extends RowActions {
   readonly active: NodeId | null
   readonly marked: ReadonlySet<string>
   readonly operations: Operations
+  readonly client: Client
   onActive(id: NodeId): void
   onHeight(height: number): void
 }
@@ -27,6 +30,8 @@ export function ForestView(props: ForestViewProps) {
   const place = useRef<HTMLDivElement>(null)
   const { from, to, height } = useWindow(place, rows.length, zoom.rowHeight)
   const doing = useMemo(() => doingOf(props.operations), [props.operations])
+  const inSight = rows.slice(from, to).map(({ node }) => node)
+  const activity = useActivity(props.client, inSight.flatMap(runningId))
   useEffect(() => onHeight(height), [height, onHeight])
   const activeIndex = rows.findIndex(({ node }) => node.id === active)
   useScrollTo(place, activeIndex, zoom)
@@ -67,6 +72,7 @@ export function ForestView(props: ForestViewProps) {
             isActive={row.node.id === active}
             isMarked={props.marked.has(row.node.id)}
             doing={doing.get(row.node.id) ?? null}
+            activity={row.node.kind === 'environment' ? (activity.get(row.node.id) ?? null) : null}
             onOpen={props.onOpen}
             onFold={props.onFold}
             onMark={props.onMark}
@@ -75,6 +81,10 @@ export function ForestView(props: ForestViewProps) {
       </div>
     </div>
   )
+}
+
+function runningId(node: ForestNode): EnvironmentNode['id'][] {
+  return node.kind === 'environment' && node.status === 'running' ? [node.id] : []
 }
 
 function doingOf(operations: Operations): ReadonlyMap<string, string> {

@@ -5,6 +5,7 @@ import { type EnvironmentNode, nameOf, type SnapshotNode, shortId } from './fore
 import { laneX, type Zoom } from './geometry.ts'
 import { Glyph } from './glyph.tsx'
 import type { Row } from './layout.ts'
+import { type Activity, idleProcesses } from './use-activity.ts'
 
 export interface RowActions {
   onOpen(row: Row): void
@@ -21,6 +22,7 @@ interface RowViewProps extends RowActions {
   readonly isMarked: boolean
   /** what is being done to it now, such as `snapshot` */
   readonly doing: string | null
+  readonly activity: Activity | null
 }
 
 export function rowElementId(id: string): string {
@@ -28,7 +30,7 @@ export function rowElementId(id: string): string {
 }
 
 export const RowView = memo(function RowView(props: RowViewProps) {
-  const { row, index, zoom, isSelected, isActive, isMarked, doing } = props
+  const { row, index, zoom, isSelected, isActive, isMarked, doing, activity } = props
   const { node } = row
   const classes = ['row', isActive && 'row-active', row.isContext && 'row-context']
   const open = (event: MouseEvent) => {
@@ -43,7 +45,7 @@ export const RowView = memo(function RowView(props: RowViewProps) {
       tabIndex={-1}
       className={classes.filter(Boolean).join(' ')}
       style={{
-        transform: `translateY(${index * zoom.rowHeight}px)`,
+        top: index * zoom.rowHeight,
         height: zoom.rowHeight,
         paddingLeft: laneX(zoom, row.lane) + zoom.laneWidth,
       }}
@@ -56,12 +58,12 @@ export const RowView = memo(function RowView(props: RowViewProps) {
       onClick={open}
     >
       <span className="row-glyph" style={{ left: laneX(zoom, row.lane) - laneX(zoom, 0) }}>
-        <Glyph node={node} zoom={zoom} isBusy={doing !== null} />
+        <Glyph node={node} zoom={zoom} isBusy={doing !== null || isWorking(activity)} />
       </span>
       {isMarked && <span className="row-mark" aria-hidden="true" />}
       <span className="row-name clip">{nameOf(node)}</span>
       <Fold row={row} onFold={props.onFold} />
-      {zoom.detail === 'all' && <Facts row={row} doing={doing} />}
+      {zoom.detail === 'all' && <Facts row={row} doing={doing} activity={activity} />}
     </div>
   )
 })
@@ -80,12 +82,15 @@ function Fold({ row, onFold }: { row: Row; onFold: (row: Row) => void }) {
   )
 }
 
-function Facts({ row: { node }, doing }: { row: Row; doing: string | null }) {
+type FactsProps = Pick<RowViewProps, 'row' | 'doing' | 'activity'>
+
+function Facts({ row: { node }, doing, activity }: FactsProps) {
   return (
     <>
       <span className="row-words clip">
         {node.kind === 'snapshot' ? <SnapshotWords node={node} /> : <Status node={node} />}
         {doing !== null && <span className="row-doing"> {doing}…</span>}
+        {activity !== null && <Work activity={activity} />}
       </span>
       <Labels labels={node.labels} />
       <span className="row-size number">
@@ -94,6 +99,25 @@ function Facts({ row: { node }, doing }: { row: Row; doing: string | null }) {
       <span className="row-age">
         <Age at={node.createdAt} />
       </span>
+    </>
+  )
+}
+
+/** Enough CPU to say that somebody works there. */
+const busyCpus = 0.05
+
+function isWorking(activity: Activity | null): boolean {
+  return activity !== null && activity.cpus >= busyCpus
+}
+
+/** What goes on inside: processes beside the shell, and the CPU that they take. */
+function Work({ activity }: { activity: Activity }) {
+  const { processes, cpus } = activity
+  const others = processes - idleProcesses
+  return (
+    <>
+      {others > 0 && ` · ${processes} processes`}
+      {isWorking(activity) && ` · ${cpus.toFixed(1)} CPU`}
     </>
   )
 }

@@ -5,7 +5,7 @@ export function Facts({ facts }: { facts: Readonly<Record<string, ReactNode>> })
   return (
     <dl className="facts">
       {Object.entries(facts).map(([word, value]) =>
-        value === null || value === undefined || value === '' ? null : (
+        isMissing(value) ? null : (
           <div key={word}>
             <dt>{word}</dt>
             <dd>{value}</dd>
@@ -14,6 +14,10 @@ export function Facts({ facts }: { facts: Readonly<Record<string, ReactNode>> })
       )}
     </dl>
   )
+}
+
+function isMissing(value: ReactNode): boolean {
+  return value === null || value === undefined || value === '' || value === false
 }
 
 export function Section({ title, children }: { title: string; children: ReactNode }) {
