@@ -17,8 +17,10 @@ import { addCommands } from './inside/commands.ts'
 import { addExec } from './inside/exec.ts'
 import { addFiles, addUploads } from './inside/files.ts'
 import type { InsideApp } from './inside/inside-route.ts'
+import { addPortBytes } from './inside/port-bytes.ts'
 import { portUrl } from './inside/port-host.ts'
-import { addPorts } from './inside/ports.ts'
+import { addPortLinks, linkedUrl, type PortLinks } from './inside/port-links.ts'
+import { addPorts, type PortOrigin } from './inside/ports.ts'
 import { addTerminals } from './inside/terminals.ts'
 import { addMetrics, type Observer, observe } from './observe/observer.ts'
 import { keepBodies, parseJsonBodies } from './routes/bodies.ts'
@@ -41,6 +43,7 @@ export interface AppOptions {
   /** ports inside are also at PORT-ID.DOMAIN */
   readonly domain?: string | undefined
   readonly login: LoginOptions
+  readonly portLinks: PortLinks
   readonly tls?: { readonly cert: string; readonly key: string }
 }
 
@@ -60,8 +63,12 @@ export async function buildApp(
   sessions: Sessions,
   options: AppOptions,
 ): Promise<FastifyInstance> {
-  const { trust, observer, domain, login } = options
-  const app = await bareApp(options, (url, { host }) => portUrl(domain, host, url) ?? url)
+  const { trust, observer, domain, login, portLinks } = options
+  const app = await bareApp(
+    options,
+    (url, headers) =>
+      portUrl(domain, headers.host, url) ?? linkedUrl(portLinks, url, headers) ?? url,
+  )
   parseJsonBodies(app)
   addMetrics(app, observer)
   admitRequests(app, service, sessions, options)
@@ -75,7 +82,7 @@ export async function buildApp(
   addLogin(app, service, login)
   addPages(app)
   if (trust === 'open') addStop(app, service)
-  addDescription(app, service.version, await addInside(app, service))
+  addDescription(app, service.version, await addInside(app, service, options))
   return app
 }
 
@@ -142,16 +149,24 @@ function answerFailures(app: FastifyInstance, log: Log): void {
 }
 
 /** Everything inside environments; returns how the routes are described. */
-async function addInside(app: FastifyInstance, service: Service): Promise<InsideApp['all']> {
+async function addInside(
+  app: FastifyInstance,
+  service: Service,
+  { domain, portLinks }: Pick<AppOptions, 'domain' | 'portLinks'>,
+): Promise<InsideApp['all']> {
+  const originOf = ({ headers, originalUrl }: FastifyRequest): PortOrigin =>
+    portUrl(domain, headers.host, originalUrl) === null ? 'shared' : 'own'
   const inside: InsideApp = { app, service, all: [] }
   addExec(inside)
   addCommands(inside)
   addTerminals(inside)
   addFiles(inside)
+  addPortBytes(inside)
+  addPortLinks(inside, portLinks)
   await app.register(async (bytes) => {
     keepBodies(bytes)
     addUploads({ ...inside, app: bytes })
-    addPorts(bytes)
+    addPorts(bytes, originOf)
   })
   return inside.all
 }

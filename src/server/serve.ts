@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { tokenStreams } from './access/token-streams.ts'
 import { type AppOptions, buildApp } from './app.ts'
 import { loginLinks } from './dashboard/links.ts'
+import { portLinks } from './inside/port-links.ts'
 import { requireSafe, type TcpAddress } from './listen/tcp-address.ts'
 import { readTls, type TlsFiles, watchTls } from './listen/tls-files.ts'
 import { prepareSocket, shareSocket } from './listen/unix-socket.ts'
@@ -47,7 +48,7 @@ export async function serve(service: Service, options: ServeOptions): Promise<Se
   const streams = undo.use(tokenStreams(service))
   const webAddresses: string[] = []
   const login = { links: loginLinks(), addresses: () => webAddresses }
-  const shared = { observer, streams, domain: options.domain, login }
+  const shared = { observer, streams, domain: options.domain, login, portLinks: portLinks() }
   const start = async (app: Pick<AppOptions, 'trust' | 'tls'>) => {
     const built = await buildApp(service, all, { ...app, ...shared })
     undo.defer(() => built.close())

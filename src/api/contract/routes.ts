@@ -96,6 +96,11 @@ export const insidePaths = {
   output: 'commands/{command}/output',
   files: 'files',
   fileList: 'files/list',
+  terminals: 'terminals',
+  terminal: 'terminals/{terminal}',
+  ports: 'ports',
+  portLinks: 'port-links',
+  portBytes: 'tcp/{port}',
 } as const
 
 /** The whole path of something inside an environment. */

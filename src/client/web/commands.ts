@@ -1,7 +1,9 @@
 import * as z from 'zod/mini'
 import { filledPath, insidePath, insidePaths } from '../../api/contract/routes.ts'
 import { parsedAnswer } from '../link/answer.ts'
+import { withQuery } from '../link/sent.ts'
 import type { Fetcher } from './fetcher.ts'
+import { type Abortable, listInside } from './inside.ts'
 
 const commandState = z.object({
   id: z.string(),
@@ -30,16 +32,16 @@ const processState = z.object({
 /** A process inside. */
 export type ProcessState = Readonly<z.infer<typeof processState>>
 
-interface Abortable {
-  readonly signal?: AbortSignal
-}
-
 export async function listCommands(
   fetcher: Fetcher,
   id: string,
   options: Abortable,
 ): Promise<readonly CommandState[]> {
-  return await list(fetcher, id, { ...options, below: insidePaths.commands, item: commandState })
+  return await listInside(fetcher, id, {
+    ...options,
+    below: insidePaths.commands,
+    item: commandState,
+  })
 }
 
 export async function listProcesses(
@@ -47,21 +49,31 @@ export async function listProcesses(
   id: string,
   options: Abortable,
 ): Promise<readonly ProcessState[]> {
-  return await list(fetcher, id, { ...options, below: insidePaths.processes, item: processState })
+  return await listInside(fetcher, id, {
+    ...options,
+    below: insidePaths.processes,
+    item: processState,
+  })
 }
 
-interface Wanted<T> extends Abortable {
-  readonly below: string
-  readonly item: z.ZodMiniType<T>
-}
+const outputSoFar = z.object({ stdout: z.string(), stderr: z.string(), running: z.boolean() })
 
-async function list<T>(
+/** What a command has printed: the last MiB of each stream. */
+export type CommandOutput = Readonly<z.infer<typeof outputSoFar>>
+
+/** Nobody waits for the end of a command that runs. */
+const waitMs = 100
+
+/** Leaves the output to whoever follows the command. */
+export async function commandOutput(
   fetcher: Fetcher,
   id: string,
-  { signal, below, item }: Wanted<T>,
-): Promise<readonly T[]> {
-  const path = filledPath(insidePath(below), () => id)
-  const sent = { method: 'GET', path, signal }
+  command: string,
+  { signal }: Abortable,
+): Promise<CommandOutput> {
+  const template = insidePath(insidePaths.output)
+  const path = filledPath(template, (field) => (field === 'id' ? id : command))
+  const sent = { method: 'GET', path: withQuery(path, { waitMs, readAlong: true }), signal }
   const answer: unknown = await fetcher.send(sent, (response) => response.json())
-  return parsedAnswer(z.array(item), answer, { where: fetcher.where, name: below })
+  return parsedAnswer(outputSoFar, answer, { where: fetcher.where, name: 'command.output' })
 }

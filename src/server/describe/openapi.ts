@@ -7,6 +7,8 @@ import {
   connectPath,
   dashboardPaths,
   eventsPath,
+  insidePath,
+  insidePaths,
   pathFields,
   type Route,
   requestPath,
@@ -141,6 +143,12 @@ function others(): Described[] {
       path: '/v1/environments/{id}/terminals/{terminal}',
       operation: 'terminal.attach',
       summary: 'a WebSocket: binary messages are output and input, text is { cols, rows }',
+    },
+    {
+      ...exec,
+      path: insidePath(insidePaths.portBytes),
+      operation: 'port.bytes',
+      summary: 'a WebSocket: binary messages are the bytes of a TCP connection to a port inside',
     },
     {
       ...exec,

@@ -18,6 +18,8 @@ const outputInput = options({
   /** how long to wait for the end */
   waitMs: v.whole(0, longestWaitMs),
   encoding,
+  /** leaves the output to whoever follows the command now */
+  readAlong: v.truth,
 })
 const sentInput = options({ data: v.text(longestInput), encoding, end: v.truth })
 const signalInput = fields({ signal: v.word }, { graceMs: v.whole(1) })
