@@ -5,7 +5,7 @@ import { Dashboard, noBrowser } from './support/dashboard.ts'
 const why = noBrowser()
 
 const row = (page: Page, name: string) =>
-  page.getByRole('treeitem', { name: new RegExp(`^(environment|snapshot) ${name},`) })
+  page.getByRole('treeitem', { name: new RegExp(`^(environment|snapshot) ${name}\\b`) })
 
 /** Fills the open dialog and confirms it. */
 async function answer(page: Page, fields: Readonly<Record<string, string>>, confirm: string) {
@@ -124,9 +124,9 @@ describe.skipIf(why !== null)(`a working day${why === null ? '' : `: ${why}`}`, 
   test('pauses and resumes with a key, and says what it did', async () => {
     await row(page, 'try-3').click()
     await page.keyboard.press('p')
-    await page.getByRole('treeitem', { name: /^environment try-3, .*paused/ }).waitFor()
+    await page.getByRole('treeitem', { name: /^environment try-3\b .*paused/ }).waitFor()
     await page.keyboard.press('p')
-    await page.getByRole('treeitem', { name: /^environment try-3, .*running/ }).waitFor()
+    await page.getByRole('treeitem', { name: /^environment try-3\b .*running/ }).waitFor()
   })
 
   test('asks before it removes, and brings back what was kept', async () => {

@@ -27,12 +27,12 @@ describe.skipIf(why !== null)(`the dashboard${why === null ? '' : `: ${why}`}`, 
   test('the tree grows while another client works', async () => {
     const page = await dashboard.open()
     const env = await fp.create({ name: 'web' })
-    await page.getByRole('treeitem', { name: /^environment web, .*running/ }).waitFor()
+    await page.getByRole('treeitem', { name: /^environment web\b .*running/ }).waitFor()
     const base = await env.snapshot({ name: 'base', message: 'the beginning' })
-    await page.getByRole('treeitem', { name: /^snapshot base, .*the beginning/ }).waitFor()
+    await page.getByRole('treeitem', { name: /^snapshot base\b .*the beginning/ }).waitFor()
     await base.fork(3, { name: 'try' })
     for (const name of ['try-1', 'try-2', 'try-3'])
-      await page.getByRole('treeitem', { name: new RegExp(`^environment ${name},`) }).waitFor()
+      await page.getByRole('treeitem', { name: new RegExp(`^environment ${name}\\b`) }).waitFor()
     expect(await page.getByRole('treeitem').count()).toBe(5)
   })
 

@@ -49,7 +49,7 @@ export const RowView = memo(function RowView(props: RowViewProps) {
         height: zoom.rowHeight,
         paddingLeft: laneX(zoom, row.lane) + zoom.laneWidth,
       }}
-      aria-label={spoken(row, doing)}
+      data-kind={node.kind}
       aria-level={row.level}
       aria-setsize={row.siblings}
       aria-posinset={row.place}
@@ -61,7 +61,11 @@ export const RowView = memo(function RowView(props: RowViewProps) {
         <Glyph node={node} zoom={zoom} isBusy={doing !== null || isWorking(activity)} />
       </span>
       {isMarked && <span className="row-mark" aria-hidden="true" />}
-      <span className="row-name clip">{nameOf(node)}</span>
+      <span className="row-name clip">
+        <span className="hidden-text">{node.kind} </span>
+        {nameOf(node)}
+      </span>
+      <span className="hidden-text">{spoken(row)}</span>
       <Fold row={row} onFold={props.onFold} />
       {zoom.detail === 'all' && <Facts row={row} doing={doing} activity={activity} />}
     </div>
@@ -148,15 +152,12 @@ function Labels({ labels }: { labels: Readonly<Record<string, string>> }) {
   )
 }
 
-/** The whole row in words, for whoever does not see it. */
-function spoken({ node, hidden }: Row, doing: string | null): string {
-  const what = node.kind === 'snapshot' ? `snapshot ${nameOf(node)}` : `environment ${nameOf(node)}`
-  const size =
-    node.kind === 'snapshot' && node.ownBytes !== null ? `, ${formatBytes(node.ownBytes)}` : ''
-  const captured = node.kind === 'snapshot' ? `, holds ${node.captured.join(', ')}` : ''
-  const words = node.kind === 'snapshot' && node.message !== '' ? `, ${node.message}` : ''
-  const busy = doing === null ? '' : `, ${doing} is under way`
-  const folded = hidden === 0 ? '' : `, ${hidden} below are hidden`
-  const id = node.name === null ? '' : `, ${shortId(node.id)}`
-  return `${what}${id}, ${node.status}${words}${captured}${size}${busy}${folded}`
+/** What the row shows by its shape and place, for whoever does not see it. */
+function spoken({ node, hidden }: Row): string {
+  const words = [
+    ...(node.name === null ? [] : [shortId(node.id)]),
+    ...(node.kind === 'snapshot' ? [node.status, `holds ${node.captured.join(', ')}`] : []),
+    ...(hidden === 0 ? [] : [`${hidden} below are hidden`]),
+  ]
+  return `, ${words.join(', ')}`
 }

@@ -49,7 +49,7 @@ export function Inspector({ session, watched, route, target, onVerb, refresh }: 
           see it.
         </EmptyState>
       ) : (
-        <StoreOverview session={session} watched={watched} />
+        <StoreOverview watched={watched} />
       )}
     </aside>
   )

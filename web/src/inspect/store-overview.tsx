@@ -1,19 +1,16 @@
 import { environmentsOf } from '../forest/forest.ts'
 import type { Watched } from '../forest/watch-forest.ts'
-import type { Session } from '../session/session.ts'
 import { formatBytes } from '../ui/format.ts'
-import { useLoaded } from '../ui/use-loaded.ts'
 import { Facts, Section } from './overview/facts.tsx'
 import { NodeLink } from './overview/node-link.tsx'
 
 const largest = 8
 
 /** What there is in all, while nothing is selected. */
-export function StoreOverview({ session, watched }: { session: Session; watched: Watched }) {
+export function StoreOverview({ watched }: { watched: Watched }) {
   const { forest, operations } = watched
   const environments = environmentsOf(forest)
   const running = environments.filter(({ status }) => status === 'running').length
-  const isRestricted = Object.keys(session.principal.labels).length > 0
   return (
     <div className="facts-page">
       <Section title="This home">
@@ -25,7 +22,7 @@ export function StoreOverview({ session, watched }: { session: Session; watched:
           }}
         />
       </Section>
-      {!isRestricted && <DiskUsage session={session} watched={watched} />}
+      <DiskUsage forest={forest} />
       <Section title="How to read the tree">
         <ul className="reading">
           <li>
@@ -42,33 +39,27 @@ export function StoreOverview({ session, watched }: { session: Session; watched:
   )
 }
 
-function DiskUsage({ session, watched: { forest } }: { session: Session; watched: Watched }) {
-  const { loaded } = useLoaded(String(forest.nodes.size), (signal) =>
-    session.client.call('usage', {}, { signal }),
+/** From what the tree knows: asking the daemon to measure everything takes long in a large home. */
+function DiskUsage({ forest }: Pick<Watched, 'forest'>) {
+  const sized = [...forest.nodes.values()].flatMap((node) =>
+    node.kind === 'snapshot' && node.ownBytes !== null
+      ? [{ id: node.id, bytes: node.ownBytes }]
+      : [],
   )
-  if (loaded.state !== 'ready') return null
-  const { snapshots, totals } = loaded.value
-  const top = snapshots.toSorted((a, b) => (b.ownBytes ?? 0) - (a.ownBytes ?? 0)).slice(0, largest)
-  const most = top[0]?.ownBytes ?? 1
+  if (sized.length === 0) return null
+  const sum = sized.reduce((total, { bytes }) => total + bytes, 0)
+  const top = sized.toSorted((a, b) => b.bytes - a.bytes).slice(0, largest)
+  const most = Math.max(1, top[0]?.bytes ?? 1)
   return (
-    <Section title="Disk and memory">
-      <Facts
-        facts={{
-          snapshots: formatBytes(totals.snapshotBytes),
-          environments: `${formatBytes(totals.environmentBytes)} on disk, ${formatBytes(totals.memoryBytes)} in memory`,
-          images: totals.containerImageBytes > 0 && formatBytes(totals.containerImageBytes),
-        }}
-      />
-      <ul className="bars" aria-label="The largest snapshots">
-        {top.map(({ id, ownBytes }) => (
+    <Section title={`Snapshots added ${formatBytes(sum)}; the largest`}>
+      <ul className="bars">
+        {top.map(({ id, bytes }) => (
           <li key={id}>
             <NodeLink id={id} forest={forest} />
             <span className="bar">
-              <span style={{ width: `${(100 * (ownBytes ?? 0)) / Math.max(1, most)}%` }} />
+              <span style={{ width: `${(100 * bytes) / most}%` }} />
             </span>
-            <span className="number faint">
-              {ownBytes === null ? 'not counted' : formatBytes(ownBytes)}
-            </span>
+            <span className="number faint">{formatBytes(bytes)}</span>
           </li>
         ))}
       </ul>

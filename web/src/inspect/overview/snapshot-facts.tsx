@@ -1,7 +1,9 @@
 import type { Output } from 'forkpoint/client'
+import { useState } from 'react'
 import type { Session } from '../../session/session.ts'
 import { Age } from '../../ui/age.tsx'
 import { formatBytes, formatMs } from '../../ui/format.ts'
+import { ErrorState, LoadingState } from '../../ui/states.tsx'
 import { useLoaded } from '../../ui/use-loaded.ts'
 import { Facts, Section } from './facts.tsx'
 import { MetadataEditor } from './metadata-editor.tsx'
@@ -62,23 +64,44 @@ function proofWords({ proof }: SnapshotInfo): string {
   return proof === 'failed' ? 'no' : 'not tried yet'
 }
 
-/** What it holds itself, and what it has in common with others. */
+/** What it holds itself; what it has in common with others is measured for whoever asks, because it takes long. */
 function Sizes({ info, session }: Pick<SnapshotFactsProps, 'info' | 'session'>) {
-  const { loaded } = useLoaded(info.id, async (signal) => {
+  const [isAsked, setAsked] = useState(false)
+  const { filesBytes, imagesBytes } = info.sizes
+  const isRestricted = Object.keys(session.principal.labels).length > 0
+  return (
+    <>
+      <Facts
+        facts={{
+          files: filesBytes === null ? 'not counted yet' : formatBytes(filesBytes),
+          processes: formatBytes(imagesBytes),
+        }}
+      />
+      {isAsked && <SharedSizes info={info} session={session} />}
+      {!isAsked && !isRestricted && (
+        <button type="button" className="button" onClick={() => setAsked(true)}>
+          Measure what it shares
+        </button>
+      )}
+    </>
+  )
+}
+
+function SharedSizes({ info, session }: Pick<SnapshotFactsProps, 'info' | 'session'>) {
+  const { loaded, reload } = useLoaded(info.id, async (signal) => {
     const { snapshots } = await session.client.call('usage', {}, { signal })
     return snapshots.find(({ id }) => id === info.id)
   })
-  const usage = loaded.state === 'ready' ? loaded.value : undefined
+  if (loaded.state === 'loading') return <LoadingState lines={3} what="what it shares" />
+  if (loaded.state === 'failed') return <ErrorState error={loaded.error} onRetry={reload} />
   const bytes = (value: number | null | undefined) =>
     value === null || value === undefined ? null : formatBytes(value)
   return (
     <Facts
       facts={{
-        files: bytes(info.sizes.filesBytes) ?? 'not counted yet',
-        processes: formatBytes(info.sizes.imagesBytes),
-        own: bytes(usage?.ownBytes),
-        shared: bytes(usage?.sharedBytes),
-        'freed if removed': bytes(usage?.uniqueBytes),
+        own: bytes(loaded.value?.ownBytes),
+        shared: bytes(loaded.value?.sharedBytes),
+        'freed if removed': bytes(loaded.value?.uniqueBytes),
       }}
     />
   )
