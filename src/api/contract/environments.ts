@@ -2,6 +2,7 @@ import * as z from 'zod/mini'
 import { fields, options } from '../inputs/checked.ts'
 import * as e from '../inputs/environment-inputs.ts'
 import { eitherId, environmentId } from '../inputs/ids.ts'
+import { labelChanges } from '../inputs/maps.ts'
 import { environmentFilter } from '../inputs/store-inputs.ts'
 import { environmentInfo, forked, instanceStats, logEntry, netChange } from './data/environment.ts'
 import { snapshotInfo } from './data/snapshot.ts'
@@ -60,5 +61,11 @@ export const environmentOperations = {
   /** the note of one of its copies, as it was given */
   'environment.copyNote': operation('read', fields({ ...id, copy: e.reference }, {}), z.string()),
   'environment.rename': operation('branch', fields({ ...id, name: e.name }, {}), environmentInfo),
+  /** null removes a label */
+  'environment.label': operation(
+    'branch',
+    fields({ ...id, labels: labelChanges }, {}),
+    environmentInfo,
+  ),
   'environment.remove': operation('branch', fields(id, e.ending), z.null()),
 }

@@ -42,11 +42,13 @@ export const routes: Readonly<Record<OperationName, Route>> = {
   'environment.noteCopy': post(`${environment}/copies`),
   'environment.copyNote': get(`${environment}/copies/{copy}`),
   'environment.rename': post(`${environment}/rename`),
+  'environment.label': post(`${environment}/labels`),
   'environment.remove': remove(environment),
   'snapshot.get': get('/v1/snapshots/{reference}'),
   'snapshot.list': get('/v1/snapshots'),
   'snapshot.fork': post(`${snapshot}/fork`),
   'snapshot.label': post(`${snapshot}/labels`),
+  'snapshot.annotate': post(`${snapshot}/metadata`),
   'snapshot.rename': post(`${snapshot}/rename`),
   'snapshot.ready': get(`${snapshot}/ready`),
   'snapshot.durable': post(`${snapshot}/durable`),
@@ -82,11 +84,27 @@ export const streamRoutes: Readonly<Record<StreamName, Route>> = {
 export const eventsPath = '/v1/events'
 export const connectPath = `${environment}/connect`
 
+/** How a browser logs in, and learns what it may do. */
+export const dashboardPaths = {
+  link: '/v1/dashboard/links',
+  login: '/v1/dashboard/login',
+  logout: '/v1/dashboard/logout',
+  principal: '/v1/principal',
+} as const
+
 /** What browsers use inside an environment, below its path. */
 export const insidePaths = {
   exec: 'exec',
+  commands: 'commands',
+  processes: 'processes',
   output: 'commands/{command}/output',
   files: 'files',
+  fileList: 'files/list',
+  terminals: 'terminals',
+  terminal: 'terminals/{terminal}',
+  ports: 'ports',
+  portLinks: 'port-links',
+  portBytes: 'tcp/{port}',
 } as const
 
 /** The whole path of something inside an environment. */

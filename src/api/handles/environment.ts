@@ -30,6 +30,7 @@ import type { ApplyReport } from '../host/apply.ts'
 import { checked, type Given, options as optionsOf } from '../inputs/checked.ts'
 import * as e from '../inputs/environment-inputs.ts'
 import { execInput, followInput, killInput, spawnInput } from '../inputs/exec-inputs.ts'
+import { labelChanges } from '../inputs/maps.ts'
 import { idempotencyKey, signal, word } from '../inputs/values.ts'
 import { Command } from './command.ts'
 import { type ApplyOptions, applyOnto } from './copying/apply-changes.ts'
@@ -338,6 +339,17 @@ export class Environment {
   async log(options: CallOptions = {}): Promise<readonly LogEntry[]> {
     const call = checked('log', callInput, options)
     return await this.#control.call('environment.log', { reference: this.id }, call)
+  }
+
+  /**
+   * Sets labels. The others stay, and null removes one.
+   *
+   * @example
+   * await env.label({ stage: 'tested', draft: null })
+   */
+  async label(labels: Readonly<Record<string, string | null>>): Promise<void> {
+    const input = { id: this.id, labels: checked('label', labelChanges, labels) }
+    this.#learn(await this.#control.call('environment.label', input))
   }
 
   async rename(name: string, options: CallOptions = {}): Promise<void> {

@@ -257,6 +257,13 @@ export const verbs: ReadonlyMap<string, Verb> = new Map<string, Verb>([
     },
   ],
   [
+    'dashboard',
+    {
+      summary: 'open the dashboard in a browser',
+      load: () => import('../commands/service/dashboard.ts'),
+    },
+  ],
+  [
     'token',
     {
       summary: 'manage the tokens of a daemon',

@@ -7,6 +7,7 @@ import { attach } from '../operations/create/attach.ts'
 import { create } from '../operations/create/create.ts'
 import { fork } from '../operations/fork/fork.ts'
 import { forkWithConnections } from '../operations/fork/keep-connections.ts'
+import { labelEnvironment } from '../operations/label.ts'
 import { pause, resume } from '../operations/pause.ts'
 import { promote } from '../operations/promote.ts'
 import { remove } from '../operations/remove.ts'
@@ -87,6 +88,8 @@ export const environmentHandlers: Handlers<keyof typeof environmentOperations> =
   'environment.noteCopy': async (engine, input) =>
     environmentInfo(engine, await noteCopy(engine, input)),
   'environment.copyNote': async (engine, input) => await readCopyNote(engine, input),
+  'environment.label': async (engine, { id, labels }) =>
+    environmentInfo(engine, labelEnvironment(engine, id, labels)),
   'environment.rename': async (engine, { id, name }) =>
     environmentInfo(engine, await rename(engine, id, name)),
   'environment.remove': async (engine, { id, force }) => {

@@ -55,6 +55,7 @@ function snapshotNode(
   made: ReadonlyMap<SnapshotId, SnapshotNode>,
 ): SnapshotNode {
   const { id, name, status, createdAt, durable, message, captured, environmentId, by } = snapshot
+  const { labels } = snapshot
   const below = lineage.childrenOf(id).flatMap((child) => made.get(child.id) ?? [])
   return {
     kind: 'snapshot',
@@ -68,12 +69,14 @@ function snapshotNode(
     environmentId,
     by,
     ownBytes: ownBytesOf(snapshot),
+    labels,
     children: [...(heads.get(id) ?? []).map(environmentNode), ...below],
   }
 }
 
-function environmentNode({ id, name, status, createdAt }: EnvironmentRecord): EnvironmentNode {
-  return { kind: 'environment', id, name, status, createdAt }
+function environmentNode(environment: EnvironmentRecord): EnvironmentNode {
+  const { id, name, status, createdAt, labels } = environment
+  return { kind: 'environment', id, name, status, createdAt, labels }
 }
 
 function ownBytesOf({ sizes }: Pick<SnapshotRecord, 'sizes'>): number | null {

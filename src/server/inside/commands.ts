@@ -18,6 +18,8 @@ const outputInput = options({
   /** how long to wait for the end */
   waitMs: v.whole(0, longestWaitMs),
   encoding,
+  /** leaves the output to whoever follows the command now */
+  readAlong: v.truth,
 })
 const sentInput = options({ data: v.text(longestInput), encoding, end: v.truth })
 const signalInput = fields({ signal: v.word }, { graceMs: v.whole(1) })
@@ -28,7 +30,7 @@ export function addCommands(to: InsideApp): void {
     to,
     {
       method: 'GET',
-      path: 'commands',
+      path: insidePaths.commands,
       operation: 'command.list',
       scope: 'exec',
       summary: 'the commands that run or ran lately',
@@ -114,7 +116,7 @@ export function addCommands(to: InsideApp): void {
     to,
     {
       method: 'GET',
-      path: 'processes',
+      path: insidePaths.processes,
       operation: 'processes',
       scope: 'exec',
       summary: 'every process inside',
