@@ -1,6 +1,6 @@
-import type { Screen } from '../cli.ts'
 import type { Interrupts } from '../interrupts.ts'
 import { clearLine } from '../render/layout/progress.ts'
+import type { Screen } from '../streams.ts'
 import { say } from '../write.ts'
 
 interface Words {
