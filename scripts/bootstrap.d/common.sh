@@ -31,7 +31,10 @@ report_progress() {
     seconds=$((seconds + 5))
     bytes=$(du -sb "$scratch" 2>/dev/null | cut -f 1)
     : "${bytes:=$before}"
-    say "${progress_step:-working}: $((bytes / 1048576)) MiB, $(((bytes - before) / 5120)) KiB/s ($seconds s)"
+    # What only computes has written nothing there.
+    amount=
+    [ "$bytes" -lt 1048576 ] || amount="$((bytes / 1048576)) MiB, $(((bytes - before) / 5120)) KiB/s, "
+    say "${progress_step:-working}: $amount$seconds s"
     before=$bytes
   done
 }
