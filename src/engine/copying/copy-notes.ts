@@ -33,7 +33,7 @@ export async function noteCopy(
     const { copies = [] } = store.environments.resolve(id)
     return store.environments.update(id, { copies: [...copies, copy].slice(-mostNotes) })
   })
-  await removeUnused(engine)
+  await removeUnusedNotes(engine)
   return record
 }
 
@@ -53,12 +53,22 @@ export async function readCopyNote(
 }
 
 /** Another process may be about to record one that it has just written. */
-const youngMs = 3_600_000
+const youngMs = 600_000
 
-async function removeUnused({ store }: Engine): Promise<void> {
+/** Removes the notes that no environment and no snapshot has any more. */
+export async function removeUnusedNotes({ store }: Engine): Promise<void> {
+  const names = await readdir(notesIn(store.home)).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return []
+    throw error
+  })
+  if (names.length === 0) return
+  // Without an environment, nobody can be about to record one.
+  if (!store.environments.any() && !store.snapshots.any()) {
+    return await rm(notesIn(store.home), { recursive: true, force: true })
+  }
   const records = [...store.environments.list(), ...store.snapshots.list().map((s) => s.origin)]
   const used = new Set(records.flatMap(({ copies = [] }) => copies.map(({ id }) => id)))
-  for (const name of await readdir(notesIn(store.home))) {
+  for (const name of names) {
     if (used.has(name)) continue
     const path = notePath(store.home, name)
     const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Date.now() }))

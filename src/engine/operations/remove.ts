@@ -2,6 +2,7 @@ import { killPoint } from '../../linux/kill-points.ts'
 import type { EnvironmentId } from '../../model/ids.ts'
 import { patience } from '../../model/values/patience.ts'
 import { withoutUndefined } from '../../model/values/without-undefined.ts'
+import { removeUnusedNotes } from '../copying/copy-notes.ts'
 import type { Engine } from '../engine.ts'
 import { secureLastCopy } from '../proofs/last-copy.ts'
 import { recoverEnvironment } from '../recovery/recover.ts'
@@ -53,8 +54,9 @@ export async function remove(
   store.journal.finish(operation)
 }
 
-/** Frees what all environments of a backend share, once the last one is gone. */
+/** Removes notes that nobody has any more, and frees what all environments of a backend share, once the last one is gone. */
 export async function freeIfUnused(engine: Engine): Promise<void> {
+  await removeUnusedNotes(engine)
   const { environments, snapshots } = engine.store
   const left = () => {
     if (environments.any()) return 'environments'

@@ -1,6 +1,6 @@
 // What a newcomer does at the end of the first hour: get the results out of an environment.
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { TemporaryDirectory } from '../../support/temporary-directory.ts'
 import { CliHome } from './cli-home.ts'
@@ -127,6 +127,13 @@ test('a restore to before the copy forgets it', async () => {
   expect((await cli.json('ls')).document[0].copies).toHaveLength(2)
   await cli.must('restore', 'web', 'before')
   expect((await cli.json('ls')).document[0].copies).toMatchObject([{ path: '/copied' }])
+})
+
+test('nothing of it stays when the last environment and snapshot are gone', async () => {
+  expect(readdirSync(`${cli.home.path}/copies`)).not.toEqual([])
+  await cli.must('rm', '--all', '--force')
+  await cli.must('prune', '--force')
+  expect(existsSync(`${cli.home.path}/copies`)).toBe(false)
 })
 
 function tree(path: string): string[] {
