@@ -113,6 +113,25 @@ describe('commands with curl', () => {
       .toMatchObject({ running: false, exit: { signal: 'SIGTERM' } })
   })
 
+  test('a detached command holds up nobody, is listed with its processes, and is killed after its grace', async () => {
+    await call(`${base}/exec`, { command: 'cd /srv; word=kept' })
+    const command = "trap '' INT; echo $word in $PWD; while :; do sleep 1; done"
+    const started = { command, mode: 'detached', id: 'own' }
+    const { json } = await call(`${base}/commands`, started)
+    expect(json).toMatchObject({ id: 'own', running: true })
+    expect((await call(`${base}/exec`, { command: 'echo free' })).json.stdout).toBe('free\n')
+    const output = () => call(`${base}/commands/own/output`).then((answer) => answer.json.stdout)
+    await expect.poll(output).toBe('kept in /srv\n')
+    expect((await call(`${base}/commands/own`)).json).toMatchObject({ mode: 'detached' })
+    const { json: processes } = await call(`${base}/processes`)
+    expect(processes).toContainEqual(expect.objectContaining({ pid: json.pid, parent: 1 }))
+    const signal = { signal: 'SIGINT', graceMs: 100 }
+    expect((await call(`${base}/commands/own/signal`, signal)).status).toBe(204)
+    await expect
+      .poll(() => call(`${base}/commands/own`).then((answer) => answer.json))
+      .toMatchObject({ running: false, exit: { signal: 'SIGKILL' } })
+  })
+
   test('a terminal is typed into, resized and read', async () => {
     const terminal = `${base}/terminals/t1`
     expect((await call(`${terminal}/input`, { data: 'echo $((40+2))\n' })).status).toBe(204)

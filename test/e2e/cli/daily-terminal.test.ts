@@ -62,9 +62,9 @@ describe('in a real terminal', () => {
     )
     await terminal.shows(/^begun$/m)
     await terminal.keys('C-c')
-    expect(await terminal.shows(/^code 130\nhost> $/m)).toMatch(
-      /begun\n[\s\S]*last words\ncode 130/,
-    )
+    const screen = await terminal.shows(/^code 130\nhost> $/m)
+    // On a busy machine it may take longer than anybody waits for it, which is said.
+    expect(screen).toMatch(/begun\n[\s\S]*(last words|has not ended yet)[\s\S]*code 130/)
   })
 
   test('Ctrl-C during a snapshot says what it does, and what it did', async () => {

@@ -77,11 +77,14 @@ describe.each(['embedded', 'through a daemon'])('a day in an environment, %s', (
     const ended = finished(child)
     await untilShown(child.stdout, /begun/)
     child.kill('SIGINT')
-    expect(await ended).toMatchObject({
-      exitCode: 130,
-      stdout: 'begun\nlast words\n',
-      stderr: '',
-    })
+    const { exitCode, stdout, stderr } = await ended
+    expect(exitCode).toBe(130)
+    // On a busy machine it may take longer than anybody waits for it; then the rest is where it says.
+    const [, id] = /forkpoint logs web (c-[\w-]+)/.exec(stderr) ?? []
+    if (id === undefined) expect(stderr).toBe('')
+    else await until(async () => !(await cli.must('ps', 'web', '-q')).includes(id))
+    const all = id === undefined ? stdout : await cli.must('logs', 'web', id)
+    expect(all).toBe('begun\nlast words\n')
     expect(await cli.must('exec', 'web', '--', 'greet')).toBe('kept in /srv\n')
   })
 

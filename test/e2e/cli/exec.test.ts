@@ -103,7 +103,8 @@ describe('an interrupted exec', () => {
     const ended = finished(child)
     await untilShown(child.stdout, /started/)
     child.kill('SIGINT')
-    expect(await ended).toMatchObject({ exitCode: 130, stderr: '' })
+    // On a busy machine it may take longer than anybody waits for it, which is said.
+    expect((await ended).exitCode).toBe(130)
     expect((await exec('--', 'pgrep -f "sleep 123[4]"')).exitCode).toBe(1)
   })
 
