@@ -1,11 +1,9 @@
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 import { afterAll, describe, expect, test } from 'vitest'
 import { Dashboard, noBrowser } from './support/dashboard.ts'
 
 const why = noBrowser()
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 interface Violation {
   readonly id: string
@@ -15,7 +13,7 @@ interface Violation {
 
 /** What axe finds that is serious or worse, in words. */
 async function found(page: Page, rules: 'all' | 'colours' = 'all'): Promise<string[]> {
-  await page.evaluate(axe)
+  await page.evaluate(axe.source)
   const { violations } = await page.evaluate<{ violations: Violation[] }>(
     rules === 'all' ? 'axe.run(document)' : 'axe.run(document, { runOnly: ["color-contrast"] })',
   )
