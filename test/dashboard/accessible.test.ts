@@ -1,26 +1,8 @@
-import axe from 'axe-core'
-import type { Page } from 'playwright-core'
 import { afterAll, describe, expect, test } from 'vitest'
 import { Dashboard, noBrowser } from './support/dashboard.ts'
+import { violations } from './support/violations.ts'
 
 const why = noBrowser()
-
-interface Violation {
-  readonly id: string
-  readonly impact: string | null
-  readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[]
-}
-
-/** What axe finds that is serious or worse, in words. */
-async function found(page: Page, rules: 'all' | 'colours' = 'all'): Promise<string[]> {
-  await page.evaluate(axe.source)
-  const { violations } = await page.evaluate<{ violations: Violation[] }>(
-    rules === 'all' ? 'axe.run(document)' : 'axe.run(document, { runOnly: ["color-contrast"] })',
-  )
-  return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`))
-}
 
 describe.skipIf(why !== null)(`accessibility${why === null ? '' : `: ${why}`}`, async () => {
   const dashboard = await Dashboard.start()
@@ -38,10 +20,10 @@ describe.skipIf(why !== null)(`accessibility${why === null ? '' : `: ${why}`}`, 
   ] as const) {
     test(`axe finds nothing serious on any page, ${colorScheme}`, async () => {
       const page = await dashboard.open({ colorScheme })
-      expect(await found(page, rules)).toEqual([])
+      expect(await violations(page, rules)).toEqual([])
       await page.getByRole('treeitem', { name: /^snapshot base\b/ }).click()
       await page.getByText('"score": 1').waitFor()
-      expect(await found(page, rules)).toEqual([])
+      expect(await violations(page, rules)).toEqual([])
       await page.getByRole('treeitem', { name: /^environment web\b/ }).click()
       for (const [tab, shown] of [
         ['Overview', 'continues from'],
@@ -57,19 +39,19 @@ describe.skipIf(why !== null)(`accessibility${why === null ? '' : `: ${why}`}`, 
           await panel.getByRole('button', { name: 'notes' }).click()
           await panel.getByRole('row').first().waitFor()
         }
-        expect(await found(page, rules), tab).toEqual([])
+        expect(await violations(page, rules), tab).toEqual([])
       }
       await page.keyboard.press('f')
       await page.getByRole('dialog', { name: 'Fork web' }).waitFor()
-      expect(await found(page, rules), 'dialog').toEqual([])
+      expect(await violations(page, rules), 'dialog').toEqual([])
       await page.keyboard.press('Escape')
       await page.keyboard.press('Control+k')
       await page.getByRole('dialog', { name: 'Commands' }).waitFor()
-      expect(await found(page, rules), 'palette').toEqual([])
+      expect(await violations(page, rules), 'palette').toEqual([])
       await page.keyboard.press('Escape')
       await page.getByRole('button', { name: 'Log out' }).click()
       await page.getByText('You are logged out').waitFor()
-      expect(await found(page, rules), 'welcome').toEqual([])
+      expect(await violations(page, rules), 'welcome').toEqual([])
     })
   }
 
