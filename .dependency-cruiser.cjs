@@ -7,7 +7,7 @@ function room(name, from, allowed) {
     severity: 'error',
     comment: `${from} may only import ${allowed}`,
     from: { path: from },
-    to: { path: '^(src|test)/', pathNot: allowed },
+    to: { path: '^(src|test|web/src)/', pathNot: allowed },
   }
 }
 
@@ -90,6 +90,8 @@ module.exports = {
       '^src/cli/',
       '^src/((index|serve)\\.ts$|(model|config|bench|cli|client)/)|^src/mcp/(stdio|options)\\.ts$',
     ),
+    // It runs in a browser: of the program, it has the client alone.
+    room('web', '^web/src/', '^web/src/|^src/client/web/client\\.ts$'),
     room('public-api-users', '^src/(bench|search)/', '^src/(index\\.ts$|model/|$1/)'),
   ],
   options: {

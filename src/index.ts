@@ -43,6 +43,7 @@ export type {
   InstanceStats,
   LogEntry,
   MemoryAccount,
+  NetChange,
   PolicyInfo,
 } from './api/contract/data/environment.ts'
 export type { CallOptions, EventOptions } from './api/control.ts'
@@ -50,12 +51,15 @@ export type {
   DiffOptions,
   EndOptions,
   Environment,
+  FollowOptions,
+  KillOptions,
+  NetOptions,
   PauseOptions,
   PolicyOptions,
   RestoreOptions,
   SnapshotOptions,
 } from './api/handles/environment.ts'
-export type { ForkOptions, Forks } from './api/handles/forks.ts'
+export type { ForkOptions, Forks, LiveForkOptions } from './api/handles/forks.ts'
 export type { AdmissionLimits, AdmissionSettings, Share } from './model/admission.ts'
 export type { Capability } from './model/capabilities.ts'
 export type {
@@ -84,6 +88,7 @@ export type {
 export type { ExecInput } from './agent/commands/exec.ts'
 export type { ExitStatus } from './agent/commands/signals.ts'
 export type { ShellInfo } from './agent/environment.ts'
+export type { ProcessInfo } from './agent/processes.ts'
 export type { ScreenText } from './agent/terminals/screen.ts'
 export type { TerminalSize } from './agent/terminals/size.ts'
 export type { TerminalInfo, TerminalOptions } from './agent/terminals/terminals.ts'
@@ -111,8 +116,12 @@ export type {
   RemoveOptions,
   StatOptions,
 } from './agent/files/files.ts'
-export type { TransferOptions, TransferProgress, TransferSummary } from './agent/files/transfer.ts'
-export type { UploadOptions } from './agent/files/upload.ts'
+export type {
+  TransferOptions,
+  TransferProgress,
+  TransferSummary,
+} from './agent/files/trees/transfer.ts'
+export type { UploadOptions } from './agent/files/trees/upload.ts'
 export type { ForwardOptions, PortForward, PortTarget } from './agent/ports.ts'
 export type { EnvironmentFiles } from './api/handles/files.ts'
 export type { EnvironmentPorts } from './api/handles/ports.ts'

@@ -46,3 +46,27 @@ ensure_dist() {
   touch -r "$scratch/started" "$root/dist/.fresh.new"
   mv "$root/dist/.fresh.new" "$root/dist/.fresh"
 }
+
+# The dashboard. Its packages (46 MB) are apart from those of the program, in web/node_modules: only who opens it,
+# tests or packs needs them.
+ensure_web() {
+  if is_package "$root" || web_is_fresh; then return; fi
+  need_npm 'install what the dashboard is built with'
+  say 'building the dashboard'
+  web_installed=$root/web/node_modules/.package-lock.json
+  if [ ! -f "$web_installed" ] || [ "$web_installed" -ot "$root/web/package-lock.json" ]; then
+    quietly run_npm ci --prefix "$root/web" ||
+      fail_with_output 'npm ci of the dashboard failed' "check the network and npm's registry setting, then run: npm ci --prefix web"
+    touch "$web_installed"
+  fi
+  quietly "$runtime/node/bin/node" "$root/scripts/build-web.js" ||
+    fail_with_output 'building the dashboard failed' "see: cd $root && npm run build:web"
+  touch -r "$scratch/started" "$root/dist/web/.fresh"
+}
+
+# It is bundled with the client and the contract.
+web_is_fresh() {
+  [ -f "$root/dist/web/.fresh" ] &&
+    [ -z "$(find "$root/web" "$root/src/api" "$root/src/client" "$root/src/model" "$root/scripts/build-web.js" \
+      -path "$root/web/node_modules" -prune -o ! -path "$root/web" -newer "$root/dist/web/.fresh" -print -quit)" ]
+}

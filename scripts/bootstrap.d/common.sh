@@ -13,9 +13,32 @@ fail() {
   exit 6
 }
 
-# quietly COMMAND...: runs it, and keeps its output for last_words.
+# quietly COMMAND...: runs it, and keeps its output for last_words. Now and then, a line says how far it is.
 quietly() {
-  "$@" >"$scratch/output" 2>&1 </dev/null
+  # The locks are not for it, and the pipe that somebody reads our lines from must not wait for its sleep.
+  report_progress 8>&- 9<&- &
+  reporter=$!
+  quiet_status=0
+  "$@" >"$scratch/output" 2>&1 </dev/null || quiet_status=$?
+  stop_reporting
+  return "$quiet_status"
+}
+
+# Every 5 seconds, as long as the bootstrap runs: the step, what it has fetched or built so far, and how fast.
+report_progress() {
+  seconds=0 before=0
+  while sleep 5 >/dev/null 2>&1 && kill -0 "$$" 2>/dev/null; do
+    seconds=$((seconds + 5))
+    bytes=$(du -sb "$scratch" 2>/dev/null | cut -f 1)
+    : "${bytes:=$before}"
+    say "${progress_step:-working}: $((bytes / 1048576)) MiB, $(((bytes - before) / 5120)) KiB/s ($seconds s)"
+    before=$bytes
+  done
+}
+
+stop_reporting() {
+  [ -z "${reporter:-}" ] || kill "$reporter" 2>/dev/null || :
+  reporter=
 }
 
 # Prints the end of the last quiet command's output, where errors usually are.

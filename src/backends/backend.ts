@@ -16,9 +16,11 @@ import type { Settings } from '../model/settings.ts'
 import type { Captured, Lost, SnapshotMemory, SnapshotRecord } from '../model/snapshot.ts'
 import type {
   Attaching,
+  Connections,
   Extras,
   Images,
   Machine,
+  Networking,
   Pausing,
   ProcessesVariant,
   Spares,
@@ -110,6 +112,8 @@ export interface CaptureOptions {
   readonly head: SnapshotRecord | null
   /** whether memory is copied while the environment runs; undefined: the backend decides */
   readonly live?: boolean | undefined
+  /** gives up while nothing stands still; what has begun then ends as usual */
+  readonly signal?: AbortSignal | undefined
 }
 
 export interface CaptureResult {
@@ -140,8 +144,11 @@ export interface MaterializeSpec extends Pick<EnvironmentRecord, 'id' | 'limits'
   readonly identity: Identity
   /** the life of the same environment that this one takes over from */
   readonly replaces: Instance | null
-  /** a successor keeps its connections to the outside; a copy has them closed */
-  readonly role: 'successor' | 'copy'
+  /**
+   * a successor keeps its connections to the outside, and a copy has them closed; an heir is a copy that will be
+   * given them, see `Connections`
+   */
+  readonly role: 'successor' | 'copy' | 'heir'
 }
 
 /** The files of an environment, a snapshot or a base. Only its backend knows the rest. */
@@ -190,7 +197,10 @@ export interface BackendFiles {
 }
 
 /** What a backend can do, apart from its facets. */
-export type DeclaredCapability = Exclude<Capability, 'pause' | 'diff' | 'compact' | 'attach'>
+export type DeclaredCapability = Exclude<
+  Capability,
+  'pause' | 'diff' | 'compact' | 'attach' | 'net-switch' | 'connections'
+>
 
 /** A way to make environments: a core that every backend has, and facets that some have. */
 export interface Backend extends AsyncDisposable {
@@ -230,8 +240,10 @@ export interface Backend extends AsyncDisposable {
   failureLogs?(): FailureLog[]
 
   readonly pausing?: Pausing
+  readonly networking?: Networking
   readonly attaching?: Attaching
   readonly files?: BackendFiles
+  readonly connections?: Connections
   readonly spares?: Spares
   readonly storage?: Storage
   readonly images?: Images

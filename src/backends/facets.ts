@@ -1,6 +1,6 @@
 import type { Capability } from '../model/capabilities.ts'
 import type { EnvironmentRecord, Instance, Json, Limits, NetMode } from '../model/environment.ts'
-import type { SnapshotId } from '../model/ids.ts'
+import type { EnvironmentId, SnapshotId } from '../model/ids.ts'
 import type { EnvironmentImage } from '../model/image.ts'
 import type { SnapshotRecord } from '../model/snapshot.ts'
 import type {
@@ -16,6 +16,27 @@ import type {
 export interface Pausing {
   pause(ref: Ref): Promise<void>
   resume(ref: Ref): Promise<void>
+}
+
+/** One end of a connection. */
+export interface Peer {
+  readonly address: string
+  readonly port: number
+}
+
+export interface ChangedNet {
+  readonly instance: Instance
+  /** the other ends of the TCP connections that were cut */
+  readonly cut: readonly Peer[]
+}
+
+/** The network of an environment can be changed while it runs. */
+export interface Networking {
+  /**
+   * gives a life the network that `net` says, and cuts its connections to the outside. Its processes
+   * continue. Repeating it is harmless, also after it failed or was killed at any step.
+   */
+  change(ref: Ref, spec: Pick<EnvironmentRecord, 'net' | 'limits'>): Promise<ChangedNet>
 }
 
 /** Something that runs already, and that Forkpoint did not start. */
@@ -82,6 +103,20 @@ export interface Spares {
   privateBytes(ref: Ref): Promise<number>
 }
 
+/**
+ * Connections to the outside can pass from an environment to one fork of it. Nothing may reach either of them
+ * from before the snapshot until the fork has them, so that both ends of a connection stand still.
+ */
+export interface Connections {
+  /** cuts an environment off, also one that will be made; ends by itself if nobody releases it */
+  hold(id: EnvironmentId): Promise<void>
+  release(id: EnvironmentId): Promise<void>
+  /** the connections that an heir gets, as objects of `Lost` */
+  keptBy(snapshot: SnapshotRecord): Promise<readonly string[]>
+  /** from here on they belong to the heir, and are closed in the original; if it fails, nothing has changed */
+  give(from: Ref, heir: Ref, snapshot: SnapshotRecord): Promise<void>
+}
+
 /** What a snapshot of processes takes up on disk, counted in blocks. */
 export interface SnapshotHoldings {
   /** images that belong to this snapshot alone */
@@ -118,6 +153,8 @@ export interface Storage {
   flush(snapshot: SnapshotRecord): Promise<{ filesBytes: number }>
   /** what its processes take up on disk, and how much of that is shared */
   holdings(snapshot: SnapshotRecord): Promise<SnapshotHoldings>
+  /** what a snapshot that is being taken has written of its processes so far */
+  writtenBytes?(snapshot: SnapshotId): number
   /** makes borrowed memory of a snapshot its own; returns its new size, or null if it borrowed none */
   ownMemory(snapshot: SnapshotRecord): Promise<number | null>
   /** removes what `ownMemory` replaced or left unfinished; nobody may be reading it */
@@ -135,10 +172,10 @@ export interface Storage {
   /** the snapshots whose data a snapshot or an instance is incomplete without; may include itself */
   needs(record: SnapshotImage | Instance): readonly SnapshotId[]
   /**
-   * frees what these snapshots hold of removed ones and do not use; all that are ready must be among them. Resolves to
-   * the bytes that it had to leave, because lives or spares use the same files
+   * Frees what these snapshots hold of removed ones and do not use; all that are ready must be among them.
+   * Returns the bytes that cannot be freed while something maps them.
    */
-  reclaim(snapshots: readonly SnapshotRecord[]): Promise<{ readonly leftBytes: number }>
+  reclaim(snapshots: readonly SnapshotRecord[]): Promise<number>
   /** names of the snapshot layers that a snapshot or an instance is made of */
   layersOf(record: SnapshotImage | Instance): readonly string[]
 }

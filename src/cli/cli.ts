@@ -1,18 +1,12 @@
-import type { Writable } from 'node:stream'
 import type { Command } from 'commander'
 import { readGlobals } from './arguments/globals.ts'
 import { Context } from './context.ts'
+import type { Streams } from './streams.ts'
 
-export type Screen = Writable & { readonly isTTY?: boolean; readonly columns?: number }
-
-/** Columns; undefined if it is not a terminal, or if it does not report them. */
-export function columnsOf({ columns }: Screen): number | undefined {
-  return columns === 0 ? undefined : columns
-}
-
-export interface Streams {
-  readonly stdout: Screen
-  readonly stderr: Screen
+/** The verb, for a command that may be below one. */
+function verbOf(command: Command): string {
+  const { parent } = command
+  return parent?.parent ? verbOf(parent) : command.name()
 }
 
 /** One command line from start to end: where it writes, and how it ended. */
@@ -32,7 +26,7 @@ export class Cli {
 
   /** What every verb's action calls. */
   async perform(command: Command, work: (context: Context) => Promise<void>): Promise<void> {
-    const context = new Context(this, readGlobals(command))
+    const context = new Context(this, readGlobals(command), verbOf(command))
     try {
       await work(context)
     } finally {

@@ -1,9 +1,11 @@
 import type { Forkpoint, OpenOptions } from '../index.ts'
 import { type Globals, openOptions } from './arguments/globals.ts'
-import type { Cli, Streams } from './cli.ts'
+import type { Cli } from './cli.ts'
+import { requireStore } from './hosts/require-store.ts'
 import { renderError } from './render/error.ts'
-import { withProgress } from './render/layout/progress.ts'
+import { type Say, withProgress } from './render/layout/progress.ts'
 import { type Style, styleFor } from './render/layout/style.ts'
+import type { Streams } from './streams.ts'
 import { say, write, writeJson } from './write.ts'
 
 /** The result of a command, for a program and for a person. */
@@ -19,10 +21,12 @@ export interface Report {
 export class Context {
   readonly globals: Globals
   readonly #cli: Cli
+  readonly #verb: string
   #opened: Forkpoint | null = null
 
-  constructor(cli: Cli, globals: Globals) {
+  constructor(cli: Cli, globals: Globals, verb: string) {
     this.#cli = cli
+    this.#verb = verb
     this.globals = globals
   }
 
@@ -46,6 +50,7 @@ export class Context {
       const { connect } = await import('../client/connect.ts')
       return await connect(address, options)
     }
+    await requireStore(this, this.#verb)
     const { Forkpoint } = await import('../index.ts')
     this.#opened = await Forkpoint.open({ ...this.openOptions, spares })
     return this.#opened
@@ -78,7 +83,7 @@ export class Context {
   }
 
   /** Shows progress to a person who waits. */
-  wait<T>(doing: string, work: (say: (doing: string) => void) => Promise<T>): Promise<T> {
+  wait<T>(doing: string, work: (say: Say) => Promise<T>): Promise<T> {
     return withProgress(this.streams.stderr, doing, work)
   }
 

@@ -1,8 +1,9 @@
 import { CommanderError } from 'commander'
 import { usageError } from './arguments/usage-error.ts'
-import { Cli, type Streams } from './cli.ts'
+import { Cli } from './cli.ts'
 import { buildProgram, loadVerbs, mentionedVerbs } from './program.ts'
 import { reportFailure } from './report-failure.ts'
+import type { Streams } from './streams.ts'
 
 /** Runs one command line to its end; resolves to the exit code. */
 export async function run(argv: readonly string[], streams: Streams = process): Promise<number> {

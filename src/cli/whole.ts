@@ -17,7 +17,7 @@ export async function reportLate(ending: ErrorJson | Incomplete): Promise<number
   const argv = process.argv.slice(2)
   const cli = new Cli(process, argv)
   if (!('errors' in ending)) return await reportFailure(cli, errorFromJson(ending), argv)
-  const context = new Context(cli, { json: argv.includes('--json') })
+  const context = new Context(cli, { json: argv.includes('--json') }, argv[0] ?? '')
   for (const error of ending.errors) await context.report(errorFromJson(error))
   return 1
 }

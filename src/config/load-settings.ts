@@ -128,7 +128,7 @@ function assemble(pick: <K extends SettingKey>(key: K) => Values[K]): Settings {
     e2b: { templates: templateMap(pick('e2b.templates')) },
     wake: pick('wake'),
     exec: { timeoutMs: pick('exec.timeout') },
-    shell: { program: pick('shell.program') },
+    shell: { program: pick('shell.program'), login: pick('shell.login') },
     spares: { count: pick('spares.count'), memoryBytes: pick('spares.memory') },
     admission: {
       environments: pick('admission.environments'),

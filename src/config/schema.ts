@@ -178,6 +178,12 @@ export const schema = {
     'how long a command may run',
   ),
   'shell.program': setting(absolutePath, '/bin/bash', path, 'the shell of an environment'),
+  'shell.login': setting(
+    flag,
+    false,
+    'true or false',
+    'whether PATH inside is that of a login shell',
+  ),
   'spares.count': setting(
     parsed(parseWhole).check(z.refine((count) => count <= 1000)),
     2,

@@ -11,6 +11,7 @@ import { dumpRequest, restoreRequest } from './criu-request.ts'
 import type { CriuWorkers } from './criu-workers.ts'
 import { attributesImage } from './images/attributes.ts'
 import type { DumpImages } from './images/dump-images.ts'
+import { movedSockets } from './images/moved-sockets.ts'
 import { usedNames } from './images/names.ts'
 import { replacedImages, rootFlagsOf } from './images/replaced-images.ts'
 import { hasConnections } from './images/tcp/stream.ts'
@@ -99,6 +100,8 @@ export interface Restore {
   readonly pairs: string | null
   /** `frozen`: no process runs until the cgroup is thawed */
   readonly start: 'running' | 'frozen'
+  /** its IPv4 address; null: it has none, or what is bound to one stays as it is */
+  readonly address: string | null
 }
 
 export interface Restored {
@@ -124,7 +127,7 @@ export interface RestoredCell {
 export async function restore(
   workers: CriuWorkers,
   cell: RestoredCell,
-  { images, pairs, start }: Restore,
+  { images, pairs, start, address }: Restore,
 ): Promise<Restored> {
   const args = [...cell.args, '--images', images.directory]
   if (start === 'frozen') args.push('--hold')
@@ -139,7 +142,10 @@ export async function restore(
     args,
     request: restoreRequest(images.directory),
     names: usedNames(images.files),
-    replaced: replacedImages(images, walls),
+    replaced: [
+      ...replacedImages(images, walls),
+      ...(address === null ? [] : movedSockets(images, address)),
+    ],
   })
   const [state, pid, dev = '', ino = '', birthtimeNs = ''] = stdout.trim().split(' ')
   if (state !== 'restored')

@@ -23,9 +23,10 @@ export async function makeCopyVariant(snapshot: string, images: DumpImages): Pro
   await rename(draft, join(snapshot, copies))
 }
 
-export async function imagesFor(snapshot: string, role: 'successor' | 'copy'): Promise<string> {
+/** `open`: connections to the outside continue. */
+export async function imagesFor(snapshot: string, outside: 'open' | 'closed'): Promise<string> {
   const original = join(snapshot, 'images')
-  if (role === 'successor') return original
+  if (outside === 'open') return original
   const variant = join(snapshot, copies)
   return (await pathExists(variant)) ? variant : original
 }

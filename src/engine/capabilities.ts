@@ -6,8 +6,10 @@ import { notForeign, unsupported } from '../model/unsupported.ts'
 /** The facets that users know as capabilities. */
 const facetCapabilities = {
   pausing: ['pause'],
+  networking: ['net-switch'],
   attaching: ['attach'],
   files: ['diff'],
+  connections: ['connections'],
   storage: ['compact', 'durable'],
 } as const satisfies Partial<Record<keyof Backend, readonly Capability[]>>
 
@@ -35,7 +37,7 @@ export function can(backend: Backend, capability: Capability): boolean {
 }
 
 /** What is never done to something that we did not start. */
-const neverForeign: readonly Capability[] = ['pause', 'identity', 'limits', 'rates']
+const neverForeign: readonly Capability[] = ['pause', 'identity', 'limits', 'rates', 'net-switch']
 
 /** What can be done with one life: less if it is, or was copied from, something that was attached. */
 export function capabilitiesOfLife(backend: Backend, instance: Instance | null): Capabilities {

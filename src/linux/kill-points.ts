@@ -45,6 +45,8 @@ export const killPoints = [
   'promote:begun',
   'promote:alive',
   'promote:committed',
+  'net:begun',
+  'net:changed',
   'fork:begun',
   'fork:alive',
   'spare:recorded',

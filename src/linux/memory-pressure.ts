@@ -11,10 +11,14 @@ export interface MemoryReading {
 const minAvailable = 0.1
 /** Measured: heavy swapping or reclaiming is far above this; an idle or a compiling machine is at 0. */
 const maxStalledPercent = 10
+/** With more than this available, processes wait because of the limit of their own cgroup, which is nobody else's matter. */
+const plentyAvailable = 0.5
 
 export function isUnderPressure(reading: MemoryReading): boolean {
   const { availableBytes, totalBytes, stalledPercent } = reading
-  return availableBytes < totalBytes * minAvailable || stalledPercent > maxStalledPercent
+  const available = availableBytes / totalBytes
+  if (available < minAvailable) return true
+  return stalledPercent > maxStalledPercent && available < plentyAvailable
 }
 
 export function readMemory(): MemoryReading {

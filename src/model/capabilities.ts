@@ -22,6 +22,10 @@ export const allCapabilities = [
   'durable',
   /** outgoing network through the host */
   'nat',
+  /** the network of an environment can be changed while it runs */
+  'net-switch',
+  /** one fork can be given the connections of the original to the outside */
+  'connections',
   /** memory, cpu, process and disk limits */
   'limits',
   /** limits on the speed of disks and the network */

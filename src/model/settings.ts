@@ -26,6 +26,8 @@ export interface Settings {
   }
   readonly shell: {
     readonly program: string
+    /** whether PATH inside is that of a login shell */
+    readonly login: boolean
   }
   /** spares: branches that are prepared before anybody asks for them */
   readonly spares: {

@@ -69,10 +69,15 @@ export function parseSource(text: string): SourceRequest {
     case 'attached':
       throw bad(text, 'it runs already', 'adopt it with `forkpoint attach`')
     default:
-      throw new InvalidInputError(`not a source: ${quote(text)}`, {
-        remedy: `a source is ${sourceForms}`,
-      })
+      throw new InvalidInputError(`not a source: ${quote(text)}`, { remedy: meantBy(text) })
   }
+}
+
+/** A path is a directory to work in; a word with a tag or a slash in it is an image. */
+function meantBy(text: string): string {
+  if (/^(\.{0,2}\/|\.{1,2}$|~\/)/.test(text)) return `write dir:${text} for a directory to work in`
+  if (/[:/]/.test(text) && imageShape.test(text)) return `write image:${text} for a container image`
+  return `a source is ${sourceForms}`
 }
 
 const fieldOfKind = new Map<unknown, string>([

@@ -30,6 +30,8 @@ const actions: Readonly<Record<Capability, string>> = {
   compact: 'compact snapshots',
   durable: 'promise that a snapshot survives a power cut',
   nat: 'give an environment a network',
+  'net-switch': 'change the network of an environment that exists',
+  connections: 'give the connections of an environment to a fork',
   limits: 'limit memory, cpu, processes or disk space',
   rates: 'limit the speed of disks or the network',
   identity: 'give an environment a hostname of its own',

@@ -6,17 +6,21 @@ import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import { NotFoundError } from '../model/errors.ts'
 import type { Log } from '../model/log.ts'
 import { quote } from '../model/text/quote.ts'
-import { authenticate, type Trust, tokenOf } from './access/authenticate.ts'
+import { authenticate, handleProtocols, type Trust, tokenOf } from './access/authenticate.ts'
 import { requireScope } from './access/principal.ts'
 import type { TokenStreams } from './access/token-streams.ts'
+import { addLogin, type LoginOptions } from './dashboard/login.ts'
+import { addPages, isPage, sendIndex } from './dashboard/pages.ts'
 import { addDescription } from './describe/add-description.ts'
 import { answerOf } from './errors.ts'
 import { addCommands } from './inside/commands.ts'
 import { addExec } from './inside/exec.ts'
 import { addFiles, addUploads } from './inside/files.ts'
 import type { InsideApp } from './inside/inside-route.ts'
+import { addPortBytes } from './inside/port-bytes.ts'
 import { portUrl } from './inside/port-host.ts'
-import { addPorts } from './inside/ports.ts'
+import { addPortLinks, linkedUrl, type PortLinks } from './inside/port-links.ts'
+import { addPorts, type PortOrigin } from './inside/ports.ts'
 import { addTerminals } from './inside/terminals.ts'
 import { addMetrics, type Observer, observe } from './observe/observer.ts'
 import { keepBodies, parseJsonBodies } from './routes/bodies.ts'
@@ -38,6 +42,8 @@ export interface AppOptions {
   readonly streams: TokenStreams
   /** ports inside are also at PORT-ID.DOMAIN */
   readonly domain?: string | undefined
+  readonly login: LoginOptions
+  readonly portLinks: PortLinks
   readonly tls?: { readonly cert: string; readonly key: string }
 }
 
@@ -57,8 +63,12 @@ export async function buildApp(
   sessions: Sessions,
   options: AppOptions,
 ): Promise<FastifyInstance> {
-  const { trust, observer, domain } = options
-  const app = await bareApp(options, (url, { host }) => portUrl(domain, host, url) ?? url)
+  const { trust, observer, domain, login, portLinks } = options
+  const app = await bareApp(
+    options,
+    (url, headers) =>
+      portUrl(domain, headers.host, url) ?? linkedUrl(portLinks, url, headers) ?? url,
+  )
   parseJsonBodies(app)
   addMetrics(app, observer)
   admitRequests(app, service, sessions, options)
@@ -69,8 +79,10 @@ export async function buildApp(
   addConnect(app)
   addCancel(app, sessions)
   addMcp(app)
+  addLogin(app, service, login)
+  addPages(app)
   if (trust === 'open') addStop(app, service)
-  addDescription(app, service.version, await addInside(app, service))
+  addDescription(app, service.version, await addInside(app, service, options))
   return app
 }
 
@@ -91,7 +103,7 @@ export async function bareApp(
         : createSecureServer({ ...serverOptions, ...tls }, handler),
   })
   await app.register(websocket, {
-    options: { maxPayload: longestMessage, perMessageDeflate: false },
+    options: { maxPayload: longestMessage, perMessageDeflate: false, handleProtocols },
   })
   cutWhenClosing(app)
   observe(app, observer)
@@ -128,7 +140,8 @@ function answerFailures(app: FastifyInstance, log: Log): void {
     write({ requestId: request.id, err: error, status }, `${request.method} ${pathOf(request)}`)
     return reply.code(status).headers(headers).send(body)
   })
-  app.setNotFoundHandler((request) => {
+  app.setNotFoundHandler((request, reply) => {
+    if (isPage(request)) return sendIndex(request, reply)
     throw new NotFoundError(`no such route: ${request.method} ${quote(pathOf(request))}`, {
       remedy: '/openapi.json lists them all',
     })
@@ -136,16 +149,24 @@ function answerFailures(app: FastifyInstance, log: Log): void {
 }
 
 /** Everything inside environments; returns how the routes are described. */
-async function addInside(app: FastifyInstance, service: Service): Promise<InsideApp['all']> {
+async function addInside(
+  app: FastifyInstance,
+  service: Service,
+  { domain, portLinks }: Pick<AppOptions, 'domain' | 'portLinks'>,
+): Promise<InsideApp['all']> {
+  const originOf = ({ headers, originalUrl }: FastifyRequest): PortOrigin =>
+    portUrl(domain, headers.host, originalUrl) === null ? 'shared' : 'own'
   const inside: InsideApp = { app, service, all: [] }
   addExec(inside)
   addCommands(inside)
   addTerminals(inside)
   addFiles(inside)
+  addPortBytes(inside)
+  addPortLinks(inside, portLinks)
   await app.register(async (bytes) => {
     keepBodies(bytes)
     addUploads({ ...inside, app: bytes })
-    addPorts(bytes)
+    addPorts(bytes, originOf)
   })
   return inside.all
 }

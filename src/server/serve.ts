@@ -1,6 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import { tokenStreams } from './access/token-streams.ts'
 import { type AppOptions, buildApp } from './app.ts'
+import { loginLinks } from './dashboard/links.ts'
+import { portLinks } from './inside/port-links.ts'
 import { requireSafe, type TcpAddress } from './listen/tcp-address.ts'
 import { readTls, type TlsFiles, watchTls } from './listen/tls-files.ts'
 import { prepareSocket, shareSocket } from './listen/unix-socket.ts'
@@ -44,7 +46,9 @@ export async function serve(service: Service, options: ServeOptions): Promise<Se
   const audit = undo.use(openAudit(options.auditPath, log))
   const observer: Observer = { audit, metrics: metrics(service), log }
   const streams = undo.use(tokenStreams(service))
-  const shared = { observer, streams, domain: options.domain }
+  const webAddresses: string[] = []
+  const login = { links: loginLinks(), addresses: () => webAddresses }
+  const shared = { observer, streams, domain: options.domain, login, portLinks: portLinks() }
   const start = async (app: Pick<AppOptions, 'trust' | 'tls'>) => {
     const built = await buildApp(service, all, { ...app, ...shared })
     undo.defer(() => built.close())
@@ -53,12 +57,13 @@ export async function serve(service: Service, options: ServeOptions): Promise<Se
   const listenOn = async (app: FastifyInstance, address: TcpAddress) => {
     await app.listen(address)
     if (tls) undo.use(watchTls(app.server, tls, log))
-    addresses.push(...addressesOf(app, tls === undefined ? 'http' : 'https'))
+    return addressesOf(app, tls === undefined ? 'http' : 'https')
   }
   const addresses = [await listenLocally(await start({ trust: 'open' }), options.socket)]
   if (listen !== undefined) {
     const app = await start({ trust: 'token', ...(secrets && { tls: secrets }) })
-    await listenOn(app, listen)
+    webAddresses.push(...(await listenOn(app, listen)))
+    addresses.push(...webAddresses)
   }
   for (const wire of wires) {
     const app = await buildWireApp(
@@ -68,7 +73,7 @@ export async function serve(service: Service, options: ServeOptions): Promise<Se
       wire,
     )
     undo.defer(() => app.close())
-    await listenOn(app, wire.listen)
+    addresses.push(...(await listenOn(app, wire.listen)))
   }
   const owned = undo.move()
   return { addresses, [Symbol.asyncDispose]: () => owned.disposeAsync() }

@@ -31,6 +31,8 @@ export interface Journal {
   rolledBack(operation: Operation): Operation
   /** Every operation on an environment, oldest first. */
   list(environmentId: EnvironmentId): Operation[]
+  /** The environment that was removed last, of those with this name, id or beginning of an id. */
+  removed(reference: string): EnvironmentId | undefined
   /** Every operation that was part of a request, oldest first. */
   ofRequest(key: string): Operation[]
   /** Operations that have not ended, of one environment or all, oldest first. */
@@ -66,6 +68,13 @@ export function journal(db: Database): Journal {
     list: (environmentId) => {
       const sql = 'SELECT * FROM journal WHERE environment_id = ? ORDER BY started_at, rowid'
       return db.all(sql, environmentId).map(fromRow)
+    },
+    removed: (reference) => {
+      const sql = `SELECT environment_id FROM journal WHERE kind = 'remove' AND state = 'done'
+         AND (json_extract(payload, '$.name') = ?1 OR substr(environment_id, 1, length(?1)) = ?1)
+         ORDER BY started_at DESC LIMIT 1`
+      const row = db.get(sql, reference)
+      return row && (row.environment_id as EnvironmentId)
     },
     ofRequest: (key) => {
       const sql = 'SELECT * FROM journal WHERE request = ? ORDER BY started_at, rowid'

@@ -17,6 +17,8 @@ export interface OperationFacts {
   readonly device?: string
   readonly inode?: string
   readonly staging?: string
+  /** of a removal: what the environment was called */
+  readonly name?: string
   /** its steps, as far as they were measured */
   readonly phases?: readonly Phase[]
   readonly totalMs?: number
@@ -36,6 +38,7 @@ const factsSchema: z.ZodMiniType<OperationFacts> = z.object({
   device: z.exactOptional(z.string()),
   inode: z.exactOptional(z.string()),
   staging: z.exactOptional(z.string()),
+  name: z.exactOptional(z.string()),
   phases: z.exactOptional(z.array(z.object({ name: z.string(), ms: z.number() }))),
   totalMs: z.exactOptional(z.number()),
   bytes: z.exactOptional(z.number()),

@@ -98,7 +98,23 @@ function ambiguous(kind: Referable, ref: string, matches: readonly Row[]): Confl
   })
 }
 
+/** Somebody mixed up two arguments, or two verbs. */
+function otherKind(wanted: Referable, met: Referable, ref: string): NotFoundError {
+  const article = (noun: string) => (noun === 'environment' ? `an ${noun}` : `a ${noun}`)
+  const message = `${quote(ref)} is ${article(met.noun)}, and ${article(wanted.noun)} is needed here`
+  return new NotFoundError(message, {
+    remedy:
+      met.noun === 'snapshot'
+        ? `name the environment first, and the snapshot after it; \`${met.removal} ${ref}\` would remove it`
+        : `name a snapshot: \`${wanted.listing}\` lists them, and \`forkpoint snapshot ${ref}\` takes one`,
+    detail: { ref, is: met.noun, suggestions: [] },
+  })
+}
+
 function notFound(db: Database, kind: Referable, ref: string): NotFoundError {
+  const other = kind === environmentRows ? snapshotRows : environmentRows
+  const met = db.get(`SELECT id FROM ${other.table} WHERE id = ?1 OR name = ?1`, ref)
+  if (met !== undefined) throw otherKind(kind, other, ref)
   const known = db.all(`SELECT id, name FROM ${kind.table}`)
   const words = known.flatMap(({ id, name }) => (name === null ? [id] : [name, id])).map(String)
   const suggestions = closest(ref, words)

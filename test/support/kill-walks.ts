@@ -40,6 +40,7 @@ export function killWalksOn(kind: Kind) {
     resume: ['resume:begun', ...firstLaunch, 'resume:alive', 'resume:committed'],
     restore: ['restore:begun', ...launch, 'restore:alive', 'restore:committed'],
     promote: [...capture, ...launch, ...pointsOf('promote')],
+    net: ['net:begun', 'net:changed'],
     fork: ['fork:begun', ...firstLaunch, 'fork:alive'],
     spares: pointsOf('spare'),
     remove: pointsOf('remove'),

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "command-watch.h"
 #include "command.h"
 #include "stream.h"
 #include "util.h"
@@ -18,7 +19,7 @@ void command_put_outcome(struct buffer *fields, const struct command *command) {
     put_int(fields, KEY_EXIT_CODE, command->exit_code);
 }
 
-static void send_outcome(struct command *command) {
+void command_send_outcome(const struct command *command, struct stream *stream) {
   autobuffer struct buffer fields = {0};
   command_put_outcome(&fields, command);
   put_int(&fields, KEY_TIMED_OUT, command->timed_out);
@@ -26,11 +27,10 @@ static void send_outcome(struct command *command) {
   put_int(&fields, KEY_DURATION_US, command->duration_us);
   put_int(&fields, KEY_STDOUT_OFFSET, command->out.ring.end);
   put_int(&fields, KEY_STDERR_OFFSET, command->err.ring.end);
-  stream_result(command->holder, &fields);
+  stream_result(stream, &fields);
 }
 
-/* Sends one slice of an output. True if more could follow at once. */
-static bool send_slice(struct stream *stream, int channel, const struct output *output, uint64_t *sent) {
+bool command_send_slice(struct stream *stream, int channel, const struct output *output, uint64_t *sent) {
   struct iovec view[2];
   size_t length = stream_allowance(stream, channel, min_size(output->ring.end - *sent, SLICE));
   if (!length) return false;
@@ -40,13 +40,16 @@ static bool send_slice(struct stream *stream, int channel, const struct output *
   return *sent < output->ring.end;
 }
 
+bool command_is_sent(const struct command *command, uint64_t out_sent, uint64_t err_sent) {
+  return command->state == COMMAND_FINISHED && out_sent == command->out.ring.end && err_sent == command->err.ring.end;
+}
+
 static void pump(struct stream *stream) {
   struct command *command = stream->context;
-  bool more = send_slice(stream, CHANNEL_OUT, &command->out, &command->out_sent);
-  more |= send_slice(stream, CHANNEL_ERR, &command->err, &command->err_sent);
-  if (command->state == COMMAND_FINISHED && command->out_sent == command->out.ring.end &&
-      command->err_sent == command->err.ring.end)
-    send_outcome(command);
+  bool more = command_send_slice(stream, CHANNEL_OUT, &command->out, &command->out_sent);
+  more |= command_send_slice(stream, CHANNEL_ERR, &command->err, &command->err_sent);
+  if (command_is_sent(command, command->out_sent, command->err_sent))
+    command_send_outcome(command, stream);
   else if (more)
     stream_wake(stream);
 }
@@ -77,10 +80,18 @@ static void credit(struct stream *stream, int channel, uint32_t length) {
   output_resume(output);
 }
 
+/* A command that was left to itself must not stop because nobody reads what it prints. */
+static void set_forgets(struct command *command) {
+  bool forgets = command->in_copy && !command->holder;
+  output_set_forgets(&command->out, forgets);
+  output_set_forgets(&command->err, forgets);
+}
+
 static void closed(struct stream *stream) {
   struct command *command = stream->context;
   command->holder = NULL;
   command->holder_input = 0;
+  set_forgets(command);
 }
 
 static const struct stream_ops ops = {
@@ -108,20 +119,25 @@ void command_hold(struct command *command, struct stream *stream, const struct f
     stream_refuse(command->holder, ECONNABORTED, "another stream attached to command '%s'", command->id);
   command->holder = stream;
   command->holder_input = 0;
+  set_forgets(command);
   stream_adopt(stream, &ops, command);
   command->out_sent = place_reader(&command->out, fields_int(fields, KEY_STDOUT_OFFSET, 0));
   command->err_sent = place_reader(&command->err, fields_int(fields, KEY_STDERR_OFFSET, 0));
 }
 
-void command_attach(struct command *command, struct stream *stream, const struct fields *fields) {
+void command_send_place(const struct command *command, struct stream *stream, uint64_t out_sent, uint64_t err_sent) {
   autobuffer struct buffer event = {0};
-  command_hold(command, stream, fields);
-  put_int(&event, KEY_STDOUT_OFFSET, command->out_sent);
-  put_int(&event, KEY_STDERR_OFFSET, command->err_sent);
+  put_int(&event, KEY_STDOUT_OFFSET, out_sent);
+  put_int(&event, KEY_STDERR_OFFSET, err_sent);
   put_int(&event, KEY_OFFSET, command->input.accepted);
   put_int(&event, KEY_RUNNING, command->state < COMMAND_ENDING);
   if (command->pid) put_int(&event, KEY_PID, command->pid);
   stream_event(stream, &event);
+}
+
+void command_attach(struct command *command, struct stream *stream, const struct fields *fields) {
+  command_hold(command, stream, fields);
+  command_send_place(command, stream, command->out_sent, command->err_sent);
   stream_wake(stream);
 }
 
@@ -134,6 +150,7 @@ void command_announce(struct command *command) {
 
 void command_wake(struct command *command) {
   if (command->holder) stream_wake(command->holder);
+  command_wake_watchers(command);
 }
 
 /* Only the holder's own bytes earn it credit. Those of an earlier stream come first and earn none. */

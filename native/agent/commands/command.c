@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "command-watch.h"
 #include "exec-process.h"
 #include "shell.h"
 #include "stream.h"
@@ -45,7 +46,7 @@ static void timer_expired(struct timer *timer) {
   struct command *command = container_of(timer, struct command, timer);
   /* This timer also drives the rounds of a kill that the host asked for. */
   if (!command->killing) command->timed_out = true;
-  if (command->mode == MODE_SHELL)
+  if (command->call)
     shell_stop(command);
   else
     process_stop(command);
@@ -57,6 +58,7 @@ struct command *command_new(const char *id, enum command_mode mode) {
   strcpy(command->id, id);
   command->mode = mode;
   list_init(&command->link);
+  list_init(&command->watchers);
   list_init(&command->child.link);
   input_init(&command->input, input_consumed);
   output_init(&command->out, out_changed);
@@ -78,6 +80,7 @@ struct command *command_find(const char *id) {
 void command_free(struct command *command) {
   if (command->state >= COMMAND_ENDING) ended--;
   list_remove(&command->link);
+  command_end_watchers(command);
   child_forget(&command->child);
   timer_stop(&command->timer);
   input_close(&command->input);
@@ -100,13 +103,24 @@ static void forget_oldest(void) {
   list_for_each_safe(node, &commands) {
     struct command *command = container_of(node, struct command, link);
     if (ended <= KEPT_ENDED) return;
-    if (command->state >= COMMAND_ENDING && !command->holder) command_free(command);
+    if (command->state >= COMMAND_ENDING && !command->holder && list_empty(&command->watchers)) command_free(command);
   }
 }
 
 int command_start_timeout(struct command *command, struct error *error) {
   if (command->timeout_ms <= 0 || timer_start(&command->timer, command->timeout_ms) == 0) return 0;
   return error_set(error, errno, "timerfd for the timeout of command '%s'", command->id);
+}
+
+/* Without a timer it is not killed: the host can still do that. */
+void command_kill_after(struct command *command, int64_t grace_ms) {
+  if (command->state != COMMAND_RUNNING || grace_ms <= 0) return;
+  if (timer_start(&command->timer, grace_ms) == 0) command->killing = true;
+}
+
+int64_t command_duration_us(const struct command *command) {
+  bool runs = command->state == COMMAND_RUNNING && command->started_us;
+  return runs ? agent_clock_us() - command->started_us : command->duration_us;
 }
 
 void command_started(struct command *command, pid_t pid) {
@@ -142,7 +156,7 @@ void command_ended(struct command *command, int wait_status) {
 
 bool command_signal(struct command *command, int signal) {
   if (command->state != COMMAND_QUEUED && command->state != COMMAND_RUNNING) return false;
-  if (command->mode == MODE_SHELL) return shell_signal(command, signal);
+  if (command->call) return shell_signal(command, signal);
   child_kill_group(&command->child, signal);
   return true;
 }

@@ -32,9 +32,10 @@ struct command {
   enum command_mode mode;
   enum command_state state;
   char *text;
-  char *shell; /* name of its shell; NULL in process mode */
+  char *shell;  /* name of its shell; NULL in process mode */
+  bool in_copy; /* it runs in a copy of that shell */
   pid_t pid;
-  struct child child;      /* process mode */
+  struct child child;      /* process mode, and a copy of a shell */
   struct shell_call *call; /* shell mode, until it ends */
   struct input input;
   struct output out, err;
@@ -47,6 +48,7 @@ struct command {
   int exit_code, signal; /* signal is 0 if it exited */
   bool timed_out, shell_gone;
 
+  struct list watchers; /* streams that read along */
   struct stream *holder;
   uint64_t out_sent, err_sent; /* how far the holder is in each output */
   size_t holder_input;         /* bytes of the waiting input that the holder sent */
@@ -63,6 +65,12 @@ extern struct list commands; /* all that are registered, oldest first */
 
 /* Starts the timer of its timeout, if it has one. 0, or -1 with an error. */
 int command_start_timeout(struct command *command, struct error *error);
+
+/* Kills it if it still runs after this time. */
+void command_kill_after(struct command *command, int64_t grace_ms);
+
+/* For how long it has run, or ran. */
+int64_t command_duration_us(const struct command *command);
 
 /* It runs as PID from now on. */
 void command_started(struct command *command, pid_t pid);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "command-stream.h"
+#include "command-watch.h"
 #include "command.h"
 #include "exec-process.h"
 #include "exec-shell.h"
@@ -83,16 +84,24 @@ void op_exec_start(struct stream *stream, const struct fields *fields) {
 
 void op_exec_attach(struct stream *stream, const struct fields *fields) {
   struct command *command = named_command(stream, fields);
-  if (command) command_attach(command, stream, fields);
+  if (!command) return;
+  if (fields_int(fields, KEY_FLAGS, 0) & ATTACH_WATCH)
+    command_watch(command, stream, fields);
+  else
+    command_attach(command, stream, fields);
 }
 
 void op_exec_signal(struct stream *stream, const struct fields *fields) {
   struct command *command = named_command(stream, fields);
   int64_t signal = fields_int(fields, KEY_SIGNAL, 0);
   if (!command) return;
-  if (signal < 1 || signal >= NSIG)
+  if (signal < 1 || signal >= NSIG) {
     stream_refuse(stream, EINVAL, "signal %lld does not exist", (long long)signal);
-  else if (!command_signal(command, signal))
+    return;
+  }
+  /* First, because the signal may be the end of the command. */
+  if (fields_has(fields, KEY_GRACE_MS)) command_kill_after(command, fields_int(fields, KEY_GRACE_MS, DEFAULT_GRACE_MS));
+  if (!command_signal(command, signal))
     stream_refuse(stream, ESRCH, "command '%s' has no process to signal", command->id);
   else
     stream_done(stream);
@@ -106,10 +115,14 @@ void op_exec_list(struct stream *stream, const struct fields *fields) {
     size_t record = record_begin(&records);
     put_string(&records, KEY_ID, command->id);
     put_int(&records, KEY_MODE_EXEC, command->mode);
+    if (command->in_copy) put_int(&records, KEY_FLAGS, EXEC_IN_COPY);
     if (command->shell) put_string(&records, KEY_SHELL, command->shell);
     put_string(&records, KEY_COMMAND, command->text);
     put_int(&records, KEY_PID, command->pid);
     put_int(&records, KEY_RUNNING, command->state < COMMAND_ENDING);
+    put_int(&records, KEY_DURATION_US, command_duration_us(command));
+    put_int(&records, KEY_STDOUT_OFFSET, command->out.ring.end);
+    put_int(&records, KEY_STDERR_OFFSET, command->err.ring.end);
     if (command->state >= COMMAND_ENDING) command_put_outcome(&records, command);
     record_end(&records, record);
   }

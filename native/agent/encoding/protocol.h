@@ -9,6 +9,9 @@
 #define OPEN_MAX_BYTES (4 << 20)
 
 #define MAX_CONNECTIONS 64
+
+/* What this agent can do that the first ones could not. */
+#define FEATURE_TREES 1
 #define MAX_STREAMS 4096
 
 enum frame_type {
@@ -74,6 +77,7 @@ enum field_key {
   KEY_EVENT = 41,
   KEY_COOKIE = 42,
   KEY_NLINK = 43,
+  KEY_CONTENT = 44,
   KEY_COLS = 50,
   KEY_ROWS = 51,
   KEY_REPLAY_BYTES = 52,
@@ -87,7 +91,14 @@ enum field_key {
   KEY_OPEN_FDS = 73,
   KEY_COMMANDS = 74,
   KEY_CONNECTIONS = 75,
+  KEY_FEATURES = 76,
 };
+
+/* Flag of exec.start: in a copy of the shell. */
+#define EXEC_IN_COPY 1
+
+/* Flag of exec.attach: read along, and take the command from nobody. */
+#define ATTACH_WATCH 1
 
 enum op {
   OP_EXEC_START = 1,
@@ -111,6 +122,8 @@ enum op {
   OP_FILE_SYMLINK = 27,
   OP_FILE_SETATTR = 28,
   OP_FILE_WATCH = 29,
+  OP_TREE_WRITE = 30,
+  OP_TREE_READ = 31,
   OP_PORT_CONNECT = 40,
   OP_IDENTITY = 50,
   OP_INFO = 51,

@@ -10,7 +10,7 @@
 
 #define FLAG_PARENTS 1
 
-static int make_directory(const char *path, mode_t mode, struct error *error) {
+int make_directory(const char *path, mode_t mode, struct error *error) {
   struct stat status;
   if (mkdir(path, mode) == 0) return 0;
   if (errno != EEXIST) return error_set(error, errno, "mkdir '%s'", path);

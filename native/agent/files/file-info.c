@@ -11,8 +11,6 @@
 
 #define FLAG_NO_FOLLOW 1
 
-enum { TYPE_FILE = 1, TYPE_DIRECTORY, TYPE_SYMLINK, TYPE_OTHER };
-
 char *path_field(struct stream *stream, const struct fields *fields, uint16_t key) {
   autofree char *path = fields_string(fields, key);
   if (path && *path == '/') return take_pointer(&path);
@@ -72,7 +70,7 @@ static int change_time(const char *path, int64_t mtime_ns, struct error *error) 
 }
 
 /* The owner comes first: changing it clears the set-user-id bits of the mode. */
-static int change(const char *path, const struct fields *fields, struct error *error) {
+int file_change(const char *path, const struct fields *fields, struct error *error) {
   uid_t uid = fields_int(fields, KEY_UID, -1);
   gid_t gid = fields_int(fields, KEY_GID, -1);
   autoclose int fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
@@ -88,7 +86,7 @@ void op_file_setattr(struct stream *stream, const struct fields *fields) {
   autofree char *path = path_field(stream, fields, KEY_PATH);
   struct error error;
   if (!path) return;
-  if (change(path, fields, &error) < 0)
+  if (file_change(path, fields, &error) < 0)
     stream_fail(stream, &error);
   else
     stream_done(stream);

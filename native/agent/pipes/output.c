@@ -25,6 +25,7 @@ static bool read_slice(struct output *output) {
     wanted = min_size(wanted, output->owed);
   else if (!wanted)
     wanted = 1; /* to find out whether this is the end */
+  if (output->forgets) output->ring.keep_from = output->ring.end;
   size_t room = wanted ? ring_space(&output->ring, wanted, space) : 0;
   output->full = wanted && !room;
   if (!room) return false;
@@ -82,6 +83,11 @@ void output_resume(struct output *output) {
     read_owed(output);
   else
     source_watch(&output->source, EPOLLIN);
+}
+
+void output_set_forgets(struct output *output, bool forgets) {
+  output->forgets = forgets;
+  if (forgets) output_resume(output);
 }
 
 void output_release(struct output *output) {

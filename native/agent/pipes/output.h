@@ -10,6 +10,7 @@ struct output {
   struct source source;
   struct ring ring;
   bool full;                              /* reading waits until the host has consumed more */
+  bool forgets;                           /* old bytes go when space is needed, because nobody reads them */
   bool ended;                             /* the command has ended: only what is owed is read */
   uint64_t owed;                          /* bytes that were in the pipe when the command ended */
   void (*changed)(struct output *output); /* bytes have come, or nothing is owed any more */
@@ -26,6 +27,9 @@ void output_end(struct output *output);
 
 /* Whether the command has ended and all its output is in the ring. */
 bool output_complete(const struct output *output);
+
+/* Whether it keeps only the last bytes, and never waits for a reader. */
+void output_set_forgets(struct output *output, bool forgets);
 
 /* Continues to read after space in the ring was freed. */
 void output_resume(struct output *output);

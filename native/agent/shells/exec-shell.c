@@ -31,9 +31,11 @@ static int make_call(struct command *command, const struct fields *fields, struc
   command->call = call;
   call->command = command;
   call->status_writer = call->out_writer = call->err_writer = call->stdin_reader = -1;
+  call->gate_reader = call->gate_writer = -1;
   list_init(&call->link);
   source_init(&call->status, -1, NULL);
   call->with_stdin = fields_int(fields, KEY_STDIN, 0) == 1;
+  call->in_copy = command->in_copy = fields_int(fields, KEY_FLAGS, 0) & EXEC_IN_COPY;
   call->text = strdup(command->text);
   if (!call->text) return error_set(error, ENOMEM, "malloc of a shell command");
   if (fields_optional(fields, KEY_CWD, &call->cwd, error) < 0 ||

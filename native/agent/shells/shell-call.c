@@ -60,7 +60,7 @@ int shell_call_open(struct shell_call *call, struct error *error) {
       make_output(call, &command->err, &call->err_writer) < 0 || make_status(call) < 0 ||
       (call->with_stdin && make_input(call) < 0))
     return error_set(error, errno, "pipe2, mkfifo or epoll_ctl for command '%s'", command->id);
-  return 0;
+  return call->in_copy ? shell_copy_open(call, error) : 0;
 }
 
 int shell_call_send(struct shell_call *call, struct error *error) {
@@ -84,18 +84,23 @@ static void begun(struct shell_call *call) {
   /* bash has opened its end. With this one closed, EPIPE tells when the last reader is gone. */
   close_end(call, &call->stdin_reader);
   input_release_end(&call->command->input);
-  if (call->pending_signal) shell_signal(call->command, call->pending_signal);
+  if (call->pending_signal && !call->in_copy) shell_signal(call->command, call->pending_signal);
 }
 
-/* bash writes "b\n" when it has begun, and later the exit status. One read may return both. */
+/* bash writes "b\n" when it has begun, "p" and the pid of a copy if it has made one, and later the exit status. One
+ * read may return all of them. */
 bool shell_call_reported(struct shell_call *call, int *wait_status) {
-  char report[32] = "";
+  char report[64] = "";
   ssize_t got = read(call->status.fd, report, sizeof report - 1);
   const char *status = report;
   if (got <= 0) return false;
   if (*status == 'b') {
     begun(call);
     status += 2;
+  }
+  if (*status == 'p') {
+    call->copy = atoi(status + 1);
+    status += strcspn(status, "\n") + 1;
   }
   if (!*status) return false;
   *wait_status = (atoi(status) & 0xff) << 8;
@@ -108,6 +113,7 @@ void shell_call_end(struct shell_call *call) {
   close_end(call, &call->out_writer);
   close_end(call, &call->err_writer);
   close_end(call, &call->stdin_reader);
+  shell_copy_end(call);
 }
 
 void shell_call_free(struct shell_call *call) {

@@ -66,19 +66,47 @@ static void add_directory(struct buffer *lines, const struct shell_call *call) {
   add(lines, " && ");
 }
 
+static void add_eval(struct buffer *lines, const struct shell_call *call) {
+  add_variables(lines, call->variables);
+  /* `command` exports the variables that are set before it, and `builtin` does not. */
+  add(lines, *call->variables ? "\\command eval -- " : "\\builtin eval -- ");
+  add_quoted(lines, call->text);
+}
+
+/* The inner process is the copy: it waits at the gate until the outer one, which made it, has ended. `set -m` gives it
+ * a process group of its own, and the signals that a command in the foreground has; the outer one is in the foreground,
+ * so this does not take the terminal from anybody. `<&0` keeps bash from giving it /dev/null. Only eval has the
+ * command's outputs, as in the shell itself. */
+static void add_copy(struct buffer *lines, const struct shell_call *call) {
+  add_end(lines, "( \\exec {__fp_gate}<", call, call->gate_reader);
+  add_end(lines, " {__fp_out}>|", call, call->out_writer);
+  add_end(lines, " {__fp_err}>|", call, call->err_writer);
+  add(lines, "; \\set -m; { \\set +m; \\builtin read -r -u \"$__fp_gate\" __fp_line || \\builtin exit 1; ");
+  if (call->cwd) {
+    add(lines, "\\builtin cd -- ");
+    add_quoted(lines, call->cwd);
+    add(lines, " >/dev/null 2>&\"$__fp_err\" && ");
+  }
+  add_eval(lines, call);
+  add(lines, " >&\"$__fp_out\" 2>&\"$__fp_err\" {__fp_gate}<&- {__fp_out}>&- {__fp_err}>&-; } <&0 & ");
+  add_end(lines, "\\builtin printf 'p%s\\n' \"$!\" >|", call, call->status_writer);
+  add(lines, " )");
+}
+
 /* With __fp_begin the agent knows that bash has read the whole line and opened stdin. Only then may bash be
  * interrupted: an interrupt in the middle of a line would leave the rest to run as a command of its own. What `set -x`
  * prints about these lines goes to the terminal, because only eval has the command's outputs. */
 void script_command(struct buffer *lines, const struct shell_call *call) {
   add_end(lines, "{ \\__fp_begin \"$?\" ", call, call->status_writer);
   add(lines, "; ");
-  if (call->cwd) add_directory(lines, call);
-  add_variables(lines, call->variables);
-  /* `command` exports the variables that are set before it, and `builtin` does not. */
-  add(lines, *call->variables ? "\\command eval -- " : "\\builtin eval -- ");
-  add_quoted(lines, call->text);
-  add_end(lines, " >|", call, call->out_writer);
-  add_end(lines, " 2>|", call, call->err_writer);
+  if (call->in_copy) {
+    add_copy(lines, call);
+  } else {
+    if (call->cwd) add_directory(lines, call);
+    add_eval(lines, call);
+    add_end(lines, " >|", call, call->out_writer);
+    add_end(lines, " 2>|", call, call->err_writer);
+  }
   add(lines, "; }");
   if (call->with_stdin)
     add_end(lines, " <", call, call->stdin_reader);

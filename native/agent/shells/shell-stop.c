@@ -47,7 +47,7 @@ void shell_stop(struct command *command) {
   command->killing = true;
   if (timer_start(&command->timer, command->grace_ms) < 0)
     kill_round(call);
-  else if (call->begun)
+  else if (call->begun && !call->in_copy)
     interrupt(call, SIGTERM);
   else
     call->pending_signal = SIGTERM;
@@ -64,7 +64,8 @@ bool shell_signal(struct command *command, int signal) {
     command_ended(command, signal);
     return true;
   }
-  if (!call->begun) {
+  /* A copy gets it when there is one, which is soon. */
+  if (!call->begun || call->in_copy) {
     call->pending_signal = signal;
     return true;
   }

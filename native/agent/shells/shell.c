@@ -46,9 +46,11 @@ static void shell_free(struct shell *shell) {
 void shell_call_finished(struct shell *shell, int wait_status) {
   struct command *command = shell->current;
   bool interrupted = command->call->interrupted;
+  bool has_copy = command->call->copy > 0;
+  bool continues = shell_copy_run(command->call);
   shell->current = NULL;
   shell_call_free(take_pointer(&command->call));
-  command_ended(command, wait_status);
+  if (!continues) command_ended(command, has_copy ? SIGKILL : wait_status);
   bool must_settle = interrupted && shell->child.pid;
   if (!must_settle || timer_start(&shell->settle, SETTLE_MS) < 0) shell_run_next(shell);
 }
@@ -61,6 +63,7 @@ static bool send_again(struct shell *shell, struct command *command) {
     return false;
   call->sent_again = true;
   if (shell_call_send(call, &error) < 0) shell_kill(shell, SIGKILL);
+  if (call->in_copy) return true;
   command->pid = shell->child.pid;
   command_announce(command);
   return true;
@@ -91,7 +94,10 @@ static int begin(struct shell *shell, struct shell_call *call, struct error *err
       shell_call_send(call, error) < 0)
     return -1;
   shell->current = call->command;
-  command_started(call->command, shell->child.pid);
+  if (call->in_copy)
+    call->command->state = COMMAND_RUNNING; /* it is announced when its own process runs */
+  else
+    command_started(call->command, shell->child.pid);
   return 0;
 }
 

@@ -1,4 +1,5 @@
-/* Shell mode: named bash processes that persist, and run one command after the other. */
+/* Shell mode: named bash processes that persist, and run one command after the other. A command may also run in a copy
+ * of its shell, which holds up nobody. */
 #pragma once
 
 #include <stdbool.h>
@@ -38,6 +39,10 @@ struct shell_call {
   char *text, *cwd;
   char **variables;
   bool with_stdin;
+  bool in_copy;    /* it runs in a copy of the shell */
+  pid_t copy;      /* 0 until the shell has made it */
+  int gate_reader; /* the copy waits there until it is the agent's own child */
+  int gate_writer;
   unsigned long number; /* tells its report from others */
   struct source status; /* where bash reports */
   int status_writer, out_writer, err_writer;
@@ -96,6 +101,15 @@ int shell_call_send(struct shell_call *call, struct error *error);
 bool shell_call_reported(struct shell_call *call, int *wait_status);
 void shell_call_end(struct shell_call *call);
 void shell_call_free(struct shell_call *call);
+
+/* --- shell-copy.c: a command in a copy of its shell --- */
+
+/* Makes the pipe that the copy waits at. 0, or -1 with an error. */
+int shell_copy_open(struct shell_call *call, struct error *error);
+
+/* The shell has made the copy, which is the agent's child now. Lets it run the command. False if there is no copy. */
+bool shell_copy_run(struct shell_call *call);
+void shell_copy_end(struct shell_call *call);
 
 /* --- shell-stop.c --- */
 

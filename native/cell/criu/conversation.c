@@ -36,12 +36,16 @@ static dev_t device_of_root(void) {
   return root.st_dev;
 }
 
+static bool is_linked(const struct spec *spec) { return spec->veth || spec->address; }
+
 static void reach_step(struct job *job, const char *step, pid_t pid) {
   if (!strcmp(step, "setup-namespaces")) {
     job->first = pid;
     join_cgroups(&job->spec, pid); /* before it has children, which would stay behind */
     set_up_network(&job->spec, pid);
     if (job->spec.connections) job->is_locked = lock_network();
+    /* Sockets may be bound to an address that it had before its network was taken away. */
+    if (!is_linked(&job->spec)) set_absent_addresses(true);
   }
   if (!strcmp(step, "post-setup-namespaces")) set_hostname(job->spec.hostname, job->first);
   /* All sockets exist. The processes themselves take them out of TCP_REPAIR, later. */
@@ -50,6 +54,7 @@ static void reach_step(struct job *job, const char *step, pid_t pid) {
     /* Before anything runs: afterwards the sandbox could have put another socket there. */
     if (statx(AT_FDCWD, AGENT_SOCKET, AT_SYMLINK_NOFOLLOW, STATX_INO | STATX_BTIME, &job->socket))
       die("statx '%s'", AGENT_SOCKET);
+    if (!is_linked(&job->spec)) set_absent_addresses(false);
     mask_made_cell(job->first);
     if (job->attributes.count) put_attributes_back(&job->attributes, job->spec.cgroups[0], job->spec.images);
     if (job->spots.count) move_pairs(&job->spots, job->spec.cgroups[0], device_of_root());

@@ -11,11 +11,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "netfilter.h"
 #include "network.h"
 #include "report.h"
 
 #define MOST_TUPLE 256
-#define ATTRIBUTE_HEADER NLA_ALIGN((int)sizeof(struct nlattr))
 
 struct tuple {
   uint16_t length;
@@ -37,33 +37,12 @@ static struct request request(unsigned call, unsigned short flags) {
   };
 }
 
-/* The first attribute of this type in LENGTH bytes of attributes, or NULL. */
-static const struct nlattr *find_attribute(const char *at, size_t length, unsigned type) {
-  while (length >= sizeof(struct nlattr)) {
-    const struct nlattr *attribute = (const void *)at;
-    size_t size = attribute->nla_len;
-    if (size < sizeof *attribute || size > length) return NULL;
-    if ((attribute->nla_type & NLA_TYPE_MASK) == type) return attribute;
-    size_t step = NLA_ALIGN(size);
-    if (step > length) return NULL;
-    at += step;
-    length -= step;
-  }
-  return NULL;
-}
-
-static const struct nlattr *find_nested(const struct nlattr *in, unsigned type) {
-  return in ? find_attribute((const char *)in + ATTRIBUTE_HEADER, in->nla_len - (size_t)ATTRIBUTE_HEADER, type) : NULL;
-}
-
 static const struct nlattr *tuple_from(const struct nlmsghdr *message, struct in_addr sender) {
-  size_t head = NLMSG_LENGTH(sizeof(struct nfgenmsg));
-  if (message->nlmsg_len < head) return NULL;
-  const struct nlattr *tuple = find_attribute((const char *)message + head, message->nlmsg_len - head, CTA_TUPLE_ORIG);
-  const struct nlattr *source = find_nested(find_nested(tuple, CTA_TUPLE_IP), CTA_IP_V4_SRC);
-  bool is_theirs = source && source->nla_len == ATTRIBUTE_HEADER + sizeof sender &&
-                   !memcmp((const char *)source + ATTRIBUTE_HEADER, &sender, sizeof sender);
-  return is_theirs && tuple->nla_len <= MOST_TUPLE ? tuple : NULL;
+  struct in_addr source;
+  const struct nlattr *tuple = find_in_message(message, CTA_TUPLE_ORIG);
+  if (!read_attribute(find_nested(find_nested(tuple, CTA_TUPLE_IP), CTA_IP_V4_SRC), &source, sizeof source))
+    return NULL;
+  return source.s_addr == sender.s_addr && tuple->nla_len <= MOST_TUPLE ? tuple : NULL;
 }
 
 struct list {

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "netfilter.h"
 #include "network.h"
 #include "report.h"
 #include "shared/owned.h"
@@ -23,35 +24,6 @@
 #define TABLE "forkpoint"
 #define CHAIN "lock"
 #define CRIU_MARK 0xC114 /* SOCCR_MARK of CRIU */
-
-/* Messages that the kernel carries out together. */
-struct batch {
-  char bytes[2048];
-  uint32_t length;
-};
-
-static void *append(struct batch *batch, const void *data, size_t length) {
-  if (NLMSG_ALIGN(batch->length) + length > sizeof batch->bytes) die_because("an nftables request is too long");
-  char *at = batch->bytes + NLMSG_ALIGN(batch->length);
-  if (data) memcpy(at, data, length);
-  batch->length = NLMSG_ALIGN(batch->length) + (uint32_t)length;
-  return at;
-}
-
-static struct nlmsghdr *begin(struct batch *batch, unsigned type, unsigned flags, unsigned family, unsigned subsystem) {
-  struct {
-    struct nlmsghdr header;
-    struct nfgenmsg family;
-  } start = {
-      .header = {.nlmsg_type = (unsigned short)type, .nlmsg_flags = (unsigned short)(NLM_F_REQUEST | flags)},
-      .family = {.nfgen_family = (unsigned char)family, .res_id = htons((uint16_t)subsystem)},
-  };
-  return append(batch, &start, sizeof start);
-}
-
-static void finish(struct batch *batch, struct nlmsghdr *message) {
-  message->nlmsg_len = (uint32_t)(batch->bytes + batch->length - (char *)message);
-}
 
 static void mark_border(struct batch *batch, unsigned type) {
   finish(batch, begin(batch, type, 0, AF_UNSPEC, NFNL_SUBSYS_NFTABLES));
@@ -61,25 +33,7 @@ static struct nlmsghdr *order(struct batch *batch, unsigned what, unsigned flags
   return begin(batch, NFNL_SUBSYS_NFTABLES << 8 | what, NLM_F_ACK | flags, NFPROTO_INET, 0);
 }
 
-static struct nlattr *add(struct batch *batch, unsigned type, const void *data, size_t length) {
-  struct nlattr header = {.nla_type = (unsigned short)type, .nla_len = (unsigned short)(NLA_HDRLEN + length)};
-  struct nlattr *at = append(batch, &header, sizeof header);
-  if (length) append(batch, data, length);
-  return at;
-}
-
 static void add_text(struct batch *batch, unsigned type, const char *text) { add(batch, type, text, strlen(text) + 1); }
-
-static void add_number(struct batch *batch, unsigned type, uint32_t number) {
-  uint32_t ordered = htonl(number);
-  add(batch, type, &ordered, sizeof ordered);
-}
-
-static struct nlattr *nest(struct batch *batch, unsigned type) { return add(batch, type | NLA_F_NESTED, NULL, 0); }
-
-static void end_nest(struct batch *batch, struct nlattr *nest) {
-  nest->nla_len = (unsigned short)(batch->bytes + batch->length - (char *)nest);
-}
 
 struct expression {
   struct nlattr *whole, *data;

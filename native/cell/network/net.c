@@ -173,6 +173,13 @@ void stand_alone(const struct spec *spec, pid_t pid) {
   configure_inside(spec);
 }
 
+void set_absent_addresses(bool allowed) {
+  static const char path[] = "/proc/sys/net/ipv4/ip_nonlocal_bind";
+  autoclose int fd = open(path, O_WRONLY | O_CLOEXEC);
+  if (fd < 0) die("open '%s'", path);
+  if (write(fd, allowed ? "1" : "0", 1) != 1) die("write to '%s'", path);
+}
+
 void verb_connect(char **words) {
   static struct spec spec;
   parse_all_options(&spec, words);

@@ -12,6 +12,8 @@ void enter_network(pid_t pid);
 void connect_cell(const struct spec *spec, pid_t pid);
 /* The same addresses inside, but nothing at the other end. */
 void stand_alone(const struct spec *spec, pid_t pid);
+/* Whether sockets can be bound to addresses that the network of this process does not have. */
+void set_absent_addresses(bool allowed);
 void verb_connect(char **words);
 void verb_disconnect(char **words);
 
@@ -21,3 +23,7 @@ void unlock_network(void);
 
 /* connections.c */
 void forget_connections(const char *address);
+
+/* give.c */
+void verb_tracked_connections(char **words);
+void verb_give_connections(char **words);

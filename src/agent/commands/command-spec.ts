@@ -25,6 +25,16 @@ export interface ShellCommandSpec extends CommonSpec {
   readonly shell?: string | undefined
 }
 
+/**
+ * Runs in a copy of a persistent shell, which keeps nothing and holds up nobody. An agent that is too old for
+ * copies takes the shell itself.
+ */
+export interface DetachedCommandSpec extends CommonSpec {
+  readonly mode: 'detached'
+  /** Default `main`. */
+  readonly shell?: string | undefined
+}
+
 /** Runs as a new process. */
 export interface ProcessCommandSpec extends CommonSpec {
   readonly mode: 'process'
@@ -32,7 +42,10 @@ export interface ProcessCommandSpec extends CommonSpec {
   readonly user?: string | undefined
 }
 
-export type CommandSpec = ShellCommandSpec | ProcessCommandSpec
+export type CommandSpec = ShellCommandSpec | DetachedCommandSpec | ProcessCommandSpec
+
+/** Flag of `exec.start`, and of a record of `exec.list`. */
+export const inCopyFlag = 1
 
 const idShape = /^[A-Za-z0-9_-]{1,64}$/
 
@@ -52,9 +65,10 @@ export function startFields(id: string, spec: CommandSpec): Fields {
   return {
     op: Op.execStart,
     id: checkCommandId(id),
-    modeExec: spec.mode === 'shell' ? 1 : 0,
+    modeExec: spec.mode === 'process' ? 0 : 1,
+    flags: spec.mode === 'detached' ? inCopyFlag : undefined,
     ...commandFields(spec),
-    shell: spec.mode === 'shell' ? spec.shell : undefined,
+    shell: spec.mode === 'process' ? undefined : spec.shell,
     user: spec.mode === 'process' ? spec.user : undefined,
     cwd: spec.cwd,
     env: spec.env === undefined ? undefined : envEntries(spec.env),

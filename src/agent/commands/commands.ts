@@ -9,7 +9,13 @@ import type { Inbox } from '../wire/inbox.ts'
 import { begunPromptly, type Patience, unlimited } from '../wire/patience.ts'
 import type { AgentStream } from '../wire/stream.ts'
 import { Channel, Op } from '../wire/wire.ts'
-import { type CommandSpec, checkCommandId, newCommandId, startFields } from './command-spec.ts'
+import {
+  type CommandSpec,
+  checkCommandId,
+  inCopyFlag,
+  newCommandId,
+  startFields,
+} from './command-spec.ts'
 import { type ExitStatus, readExitStatus, signalNumber } from './signals.ts'
 
 export interface CommandResult extends ExitStatus {
@@ -27,11 +33,16 @@ export interface CommandOffsets {
 
 export interface CommandInfo {
   readonly id: string
-  readonly mode: 'shell' | 'process'
+  /** `detached`: in a copy of the shell */
+  readonly mode: 'shell' | 'process' | 'detached'
   readonly shell: string | null
   readonly command: string
   readonly pid: number | null
   readonly running: boolean
+  /** For how long it has run, or ran; null if the agent is too old to know. */
+  readonly durationMs: number | null
+  /** How much it has printed so far; null if the agent is too old to know. */
+  readonly printed: CommandOffsets | null
   /** How it ended; null while it runs. */
   readonly exit: ExitStatus | null
 }
@@ -44,6 +55,22 @@ export interface CommandOutput extends AsyncIterable<Buffer> {
   read(): Promise<Buffer | null>
   discard(): void
 }
+
+export interface AttachOptions extends CallOptions {
+  /**
+   * Leaves the command to whoever follows it now, and never holds it up. Fails if it falls behind by more than
+   * the agent keeps.
+   */
+  readonly readAlong?: boolean | undefined
+}
+
+export interface SignalOptions extends CallOptions {
+  /** The agent kills the command if it still runs after this time. */
+  readonly graceMs?: number | undefined
+}
+
+/** Flag of `exec.attach`. */
+const readAlongFlag = 1
 
 const NOTHING_TAKEN: CommandOffsets = { stdout: 0, stderr: 0 }
 
@@ -116,13 +143,8 @@ export class CommandHandle {
     return this.#stream.endInput()
   }
 
-  async signal(signal: NodeJS.Signals, options?: CallOptions): Promise<void> {
-    const number = signalNumber(signal)
-    await this.#connection.request(
-      { verb: `send ${signal} to command`, subject: this.id },
-      { op: Op.execSignal, id: this.id, signal: number },
-      givenOptions(options),
-    )
+  async signal(signal: NodeJS.Signals, options?: SignalOptions): Promise<void> {
+    await signalCommand(this.#connection, this.id, signal, options)
   }
 
   /** Resolves when the command has ended and its output was read. */
@@ -183,10 +205,11 @@ export async function attachCommand(
   connection: AgentConnection,
   id: string,
   offsets: CommandOffsets = NOTHING_TAKEN,
-  options: CallOptions = {},
+  options: AttachOptions = {},
 ): Promise<CommandHandle> {
   const fields = {
     op: Op.execAttach,
+    flags: options.readAlong ? readAlongFlag : undefined,
     id: checkCommandId(id),
     stdoutOffset: offsets.stdout,
     stderrOffset: offsets.stderr,
@@ -204,6 +227,26 @@ export function listCommands(
 ): Promise<CommandInfo[]> {
   const attempt = { verb: 'list', subject: 'commands' }
   return listRecords(connection, attempt, { op: Op.execList }, readInfo, options)
+}
+
+/** Needs no handle, so it takes the output away from nobody. */
+export async function signalCommand(
+  connection: AgentConnection,
+  id: string,
+  signal: NodeJS.Signals,
+  options?: SignalOptions,
+): Promise<void> {
+  const call = givenOptions(options)
+  await connection.request(
+    { verb: `send ${signal} to command`, subject: id },
+    {
+      op: Op.execSignal,
+      id: checkCommandId(id),
+      signal: signalNumber(signal),
+      graceMs: options?.graceMs,
+    },
+    call,
+  )
 }
 
 /** Drops the record of a command that has ended. */
@@ -230,16 +273,29 @@ function readResult(fields: Fields): CommandResult {
   }
 }
 
+function printedOf({ stdoutOffset, stderrOffset }: Fields): CommandOffsets | null {
+  if (stdoutOffset === undefined || stderrOffset === undefined) return null
+  return { stdout: stdoutOffset, stderr: stderrOffset }
+}
+
+function modeOf({ modeExec, flags = 0 }: Fields): CommandInfo['mode'] {
+  if (modeExec !== 1) return 'process'
+  return (flags & inCopyFlag) === 0 ? 'shell' : 'detached'
+}
+
 function readInfo(record: Fields): CommandInfo {
   const running = record.running === 1
   const hasEnded = record.exitCode !== undefined || record.signal !== undefined
   return {
     id: need(record, 'id'),
-    mode: record.modeExec === 1 ? 'shell' : 'process',
+    mode: modeOf(record),
     shell: record.shell ?? null,
     command: record.command ?? '',
-    pid: record.pid ?? null,
+    // 0 while it waits for its turn.
+    pid: record.pid || null,
     running,
+    printed: printedOf(record),
+    durationMs: record.durationUs === undefined ? null : record.durationUs / 1000,
     exit: !running && hasEnded ? readExitStatus(record) : null,
   }
 }

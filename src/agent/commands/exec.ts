@@ -7,12 +7,14 @@ import { type CommandSpec, newCommandId } from './command-spec.ts'
 import {
   attachCommand,
   type CommandHandle,
+  type CommandInfo,
   type CommandOutput,
   type CommandResult,
   forgetCommand,
   startCommand,
 } from './commands.ts'
 import { ExecLimit } from './exec-limit.ts'
+import { reportWait } from './turn.ts'
 
 export type ExecInput = Buffer | string | AsyncIterable<Buffer | string>
 type OutputListener = (chunk: Buffer) => void | Promise<void>
@@ -26,6 +28,14 @@ export interface ExecOptions extends CallOptions {
   /** Called with each chunk in order; the command waits for the promise it returns. */
   readonly onStdout?: OutputListener | undefined
   readonly onStderr?: OutputListener | undefined
+  /** Called with the command that it waits for, if it waits for its turn for more than a second. */
+  readonly onWait?: ((ahead: CommandInfo) => void) | undefined
+  /**
+   * How long an abort waits for the command to end. After that it is left to the agent, which kills it after
+   * its grace, and `onLeft` gets its id. Default: until the command was killed.
+   */
+  readonly abortWaitMs?: number | undefined
+  readonly onLeft?: ((id: string) => void) | undefined
   /** Which streams to keep for the result; default: those without a listener. */
   readonly collect?: 'unheard' | 'all'
   /** How much of each stream to keep at most; default 64 MiB. */
@@ -87,6 +97,7 @@ class ExecRun {
   #losses = 0
   #hasStarted = false
   #inputIsSent: boolean
+  #isStopped = false
 
   constructor(connection: AgentConnection, spec: ExecSpec, options: ExecOptions) {
     this.#id = spec.id ?? newCommandId()
@@ -98,18 +109,28 @@ class ExecRun {
     this.#limit = limitOf(spec, connection)
     this.#inputIsSent = spec.stdin === undefined
     this.#command = this.#start()
+    const { onWait } = options
+    const { pid: begun } = this.#command
+    const connect = async () => this.#connection
+    if (onWait !== undefined) reportWait({ spec, begun, connect, onWait })
   }
 
   async toEnd(): Promise<ExecResult> {
-    const aborted = Promise.withResolvers<never>()
-    const onAbort = () => aborted.reject(this.#options.signal?.reason)
+    const aborted = Promise.withResolvers<'aborted'>()
+    const onAbort = () => aborted.resolve('aborted')
     this.#options.signal?.addEventListener('abort', onAbort, { once: true })
+    if (this.#options.signal?.aborted) onAbort()
+    const followed = this.#follow()
     try {
-      const result = await Promise.race([this.#follow(), aborted.promise])
+      const result = await Promise.race([followed, aborted.promise])
+      if (result === 'aborted') {
+        await this.#stop(followed)
+        throw this.#options.signal?.reason
+      }
       this.#forget()
       return { ...result, stdout: this.#stdout.collected(), stderr: this.#stderr.collected() }
     } catch (error) {
-      if (!(error instanceof ConnectionLostError)) await this.#stop()
+      if (!(error instanceof ConnectionLostError) && !this.#isStopped) await this.#discard()
       throw error
     } finally {
       this.#options.signal?.removeEventListener('abort', onAbort)
@@ -132,7 +153,7 @@ class ExecRun {
         await this.#noteLoss(error)
         await this.#reattach(this.#options.reconnect)
         // The caller gave up while there was no connection through which to end the command.
-        if (this.#options.signal?.aborted) await this.#stop()
+        if (this.#options.signal?.aborted) this.#askToEnd()
       }
     }
   }
@@ -219,23 +240,54 @@ class ExecRun {
     forgetCommand(this.#connection, this.#id).catch(() => {})
   }
 
-  /** Ends the command as its terminal would: asks first, then kills. */
-  async #stop(): Promise<void> {
-    const command = this.#command
-    command.stdout.discard()
-    command.stderr.discard()
-    const ended = command.wait().then(
+  /** Nobody wants its output any more: ends it, and lets it print. */
+  async #discard(): Promise<void> {
+    this.#command.stdout.discard()
+    this.#command.stderr.discard()
+    await this.#stop(this.#command.wait())
+  }
+
+  /** Ends the command as its terminal would: asks first, then kills. Its last output still arrives. */
+  async #stop(followed: Promise<unknown>): Promise<void> {
+    this.#isStopped = true
+    const ended = followed.then(
       () => true,
       () => true,
     )
-    const graceMs = this.#spec.graceMs ?? DEFAULT_GRACE_MS
-    const polite = this.#spec.mode === 'shell' ? 'SIGINT' : 'SIGTERM'
-    for (const signal of [polite, 'SIGKILL'] as const) {
-      // If a signal cannot be sent, the wait below runs out and the next step follows.
-      command.signal(signal).catch(() => {})
-      if (await Promise.race([ended, sleep(graceMs, false)])) return this.#forget()
+    const { abortWaitMs, onLeft } = this.#options
+    this.#askToEnd()
+    if (await isTrueWithin(abortWaitMs ?? this.#graceMs, ended)) return this.#forget()
+    if (abortWaitMs === undefined) {
+      this.#signal('SIGKILL')
+      if (await isTrueWithin(this.#graceMs, ended)) return this.#forget()
     }
-    command.detach()
+    onLeft?.(this.#id)
+    this.#command.detach()
+  }
+
+  /** The agent kills it after the grace, even if nobody is connected then. */
+  #askToEnd(): void {
+    this.#signal(this.#spec.mode === 'process' ? 'SIGTERM' : 'SIGINT', this.#graceMs)
+  }
+
+  /** If it cannot be sent, the wait for the end runs out and the next step follows. */
+  #signal(signal: NodeJS.Signals, graceMs?: number): void {
+    this.#command.signal(signal, { graceMs }).catch(() => {})
+  }
+
+  get #graceMs(): number {
+    return this.#spec.graceMs ?? DEFAULT_GRACE_MS
+  }
+}
+
+/** False if the time is over first. Nothing is left behind that would keep a process alive. */
+async function isTrueWithin(ms: number, answer: Promise<boolean>): Promise<boolean> {
+  const timer = new AbortController()
+  const late = sleep(ms, false, { signal: timer.signal }).catch(() => false)
+  try {
+    return await Promise.race([answer, late])
+  } finally {
+    timer.abort()
   }
 }
 

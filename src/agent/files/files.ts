@@ -164,7 +164,7 @@ export function checkPath(path: string): string {
   })
 }
 
-function readEntry(record: Fields): FileEntry {
+export function readEntry(record: Fields): FileEntry {
   const name = need(record, 'name')
   // The kernel lists no such names, so the agent that sends one is hostile.
   if (name === '' || name === '.' || name === '..' || name.includes('/')) {

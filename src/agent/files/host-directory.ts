@@ -17,6 +17,7 @@ import { hostRefusal, printable } from '../failures.ts'
 import { textToBytes } from './byte-text.ts'
 import { linkRefusal, openDirectory, openHostPlace, within } from './host-path.ts'
 import { removeHostTree } from './host-tree.ts'
+import { StagedDirectory } from './trees/staged-directory.ts'
 
 /**
  * A directory of the host that is written to with names from inside. It is held open and
@@ -116,6 +117,11 @@ export class HostDirectory implements AsyncDisposable {
     } catch (error) {
       throw this.#refusal('write', to, error)
     }
+  }
+
+  /** The directory `name`, as a place to build a tree in. */
+  stage(name: string): StagedDirectory {
+    return StagedDirectory.open(join(this.path, name), this.#at(name))
   }
 
   async removeTree(name: string): Promise<void> {

@@ -21,7 +21,7 @@ import { Outbox } from './outbox.ts'
 import type { Patience } from './patience.ts'
 import { AgentStream, type StreamOptions } from './stream.ts'
 import { Watchdog, type WatchdogOptions } from './watchdog.ts'
-import { Channel, FrameType, MAX_OPEN_BYTES, PROTOCOL_VERSION } from './wire.ts'
+import { Channel, Feature, FrameType, MAX_OPEN_BYTES, PROTOCOL_VERSION } from './wire.ts'
 
 export type { CallOptions }
 
@@ -56,6 +56,7 @@ export class AgentConnection implements AsyncDisposable {
   readonly #pings = new Map<string, PromiseWithResolvers<void>>()
   readonly #hello = Promise.withResolvers<void>()
   readonly #end = Promise.withResolvers<Error | null>()
+  #features = 0
   #state: 'greeting' | 'open' | 'closed' = 'greeting'
   #failure: Error | null = null
   #maxStreams = DEFAULT_MAX_STREAMS
@@ -94,6 +95,11 @@ export class AgentConnection implements AsyncDisposable {
 
   get secondMs(): number | undefined {
     return this.#options.secondMs
+  }
+
+  /** Whether the agent is new enough for this. */
+  has(feature: keyof typeof Feature): boolean {
+    return (this.#features & Feature[feature]) !== 0
   }
 
   get isOpen(): boolean {
@@ -220,6 +226,7 @@ export class AgentConnection implements AsyncDisposable {
     const version = need(hello, 'version')
     if (version !== PROTOCOL_VERSION) throw otherVersion(version)
     this.#maxStreams = Math.max(1, hello.maxStreams ?? DEFAULT_MAX_STREAMS)
+    this.#features = hello.features ?? 0
     this.#state = 'open'
     this.#hello.resolve()
     this.#holdProcess()

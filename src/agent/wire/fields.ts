@@ -4,7 +4,7 @@ import { bytesToText, textToBytes } from '../files/byte-text.ts'
 
 /**
  * Fields are repeated `u16 key, u32 length, bytes`. An `int` is 8 bytes, signed, and must be
- * exact as a number; a `bigint` is the same on the wire. Unknown keys are ignored.
+ * exact as a number; a `bigint` is the same on the wire. `bytes` may be anything. Unknown keys are ignored.
  */
 const table = {
   version: [1, 'int'],
@@ -50,6 +50,7 @@ const table = {
   event: [41, 'int'],
   cookie: [42, 'int'],
   nlink: [43, 'int'],
+  content: [44, 'bytes'],
   cols: [50, 'int'],
   rows: [51, 'int'],
   replayBytes: [52, 'int'],
@@ -63,6 +64,7 @@ const table = {
   openFds: [73, 'int'],
   commands: [74, 'int'],
   connections: [75, 'int'],
+  features: [76, 'int'],
 } as const satisfies Record<string, readonly [key: number, kind: FieldKind]>
 
 interface KindTypes {
@@ -70,6 +72,7 @@ interface KindTypes {
   bigint: bigint
   string: string
   strings: readonly string[]
+  bytes: Buffer
 }
 type FieldKind = keyof KindTypes
 export type FieldName = keyof typeof table
@@ -106,6 +109,7 @@ export function encodeFields(fields: Fields): Buffer {
 function* valueBytes(name: string, value: KindTypes[FieldKind]): Generator<Buffer> {
   if (typeof value === 'number' || typeof value === 'bigint') yield intBytes(name, value)
   else if (typeof value === 'string') yield stringBytes(name, value)
+  else if (Buffer.isBuffer(value)) yield value
   else for (const item of value) yield stringBytes(name, item)
 }
 
@@ -165,7 +169,8 @@ function store(
     return
   }
   if (before !== undefined) throw protocolError(`field ${name} occurs twice`)
-  fields[name] = kind === 'string' ? readString(name, bytes) : readInt(name, kind, bytes)
+  if (kind === 'bytes') fields[name] = bytes
+  else fields[name] = kind === 'string' ? readString(name, bytes) : readInt(name, kind, bytes)
 }
 
 function readString(name: FieldName, bytes: Buffer): string {

@@ -14,6 +14,9 @@ export const INITIAL_WINDOW_BYTES = 262_144
 /** The largest replay of a terminal. */
 export const MAX_REPLAY_BYTES = 1_048_576
 
+/** What agents can do that the first ones could not, as bits of their hello. */
+export const Feature = { trees: 1 } as const
+
 export const FrameType = {
   hello: 1,
   open: 2,
@@ -54,6 +57,8 @@ export const Op = {
   fileSymlink: 27,
   fileSetattr: 28,
   fileWatch: 29,
+  treeWrite: 30,
+  treeRead: 31,
   portConnect: 40,
   identity: 50,
   info: 51,

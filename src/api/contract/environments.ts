@@ -2,8 +2,9 @@ import * as z from 'zod/mini'
 import { fields, options } from '../inputs/checked.ts'
 import * as e from '../inputs/environment-inputs.ts'
 import { eitherId, environmentId } from '../inputs/ids.ts'
+import { labelChanges } from '../inputs/maps.ts'
 import { environmentFilter } from '../inputs/store-inputs.ts'
-import { environmentInfo, forked, instanceStats, logEntry } from './data/environment.ts'
+import { environmentInfo, forked, instanceStats, logEntry, netChange } from './data/environment.ts'
 import { snapshotInfo } from './data/snapshot.ts'
 import { making, operation } from './operation.ts'
 
@@ -23,14 +24,16 @@ export const environmentOperations = {
   /** oldest first */
   'environment.list': operation('read', options(environmentFilter), z.array(environmentInfo)),
   'environment.stats': operation('read', fields(id, {}), instanceStats),
-  /** its operations, oldest first */
-  'environment.log': operation('read', fields(id, {}), z.array(logEntry)),
+  /** its operations, oldest first; also of one that was removed */
+  'environment.log': operation('read', fields({ reference: e.reference }, {}), z.array(logEntry)),
   'environment.pause': operation('branch', fields(id, e.pause), environmentInfo),
   'environment.resume': operation('branch', fields(id, {}), environmentInfo),
   /** brings one back that sleeps, if it may be woken, because somebody wants to use it */
   'environment.wake': operation('exec', fields(id, {}), environmentInfo),
   /** changes what is given; null takes a policy away */
   'environment.policy': operation('branch', fields(id, e.policy), environmentInfo),
+  /** cuts its connections to the outside; programs continue */
+  'environment.net': operation('branch', fields({ ...id, mode: e.netMode }, e.net), netChange),
   'environment.snapshot': making(
     'snapshot',
     operation('branch', fields(id, e.snapshot), snapshotInfo),
@@ -42,7 +45,7 @@ export const environmentOperations = {
   ),
   'environment.fork': making(
     'environments',
-    operation('branch', fields({ ...id, count: e.forkCount }, e.fork), forked),
+    operation('branch', fields({ ...id, count: e.forkCount }, e.liveFork), forked),
   ),
   'environment.promote': operation(
     'branch',
@@ -58,5 +61,11 @@ export const environmentOperations = {
   /** the note of one of its copies, as it was given */
   'environment.copyNote': operation('read', fields({ ...id, copy: e.reference }, {}), z.string()),
   'environment.rename': operation('branch', fields({ ...id, name: e.name }, {}), environmentInfo),
+  /** null removes a label */
+  'environment.label': operation(
+    'branch',
+    fields({ ...id, labels: labelChanges }, {}),
+    environmentInfo,
+  ),
   'environment.remove': operation('branch', fields(id, e.ending), z.null()),
 }

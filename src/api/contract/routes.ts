@@ -29,11 +29,12 @@ export const routes: Readonly<Record<OperationName, Route>> = {
   'environment.get': get('/v1/environments/{reference}'),
   'environment.list': get('/v1/environments'),
   'environment.stats': get(`${environment}/stats`),
-  'environment.log': get(`${environment}/log`),
+  'environment.log': get('/v1/environments/{reference}/log'),
   'environment.pause': post(`${environment}/pause`),
   'environment.resume': post(`${environment}/resume`),
   'environment.wake': post(`${environment}/wake`),
   'environment.policy': post(`${environment}/policy`),
+  'environment.net': post(`${environment}/net`),
   'environment.snapshot': post(`${environment}/snapshots`),
   'environment.restore': post(`${environment}/restore`),
   'environment.fork': post(`${environment}/fork`),
@@ -41,11 +42,13 @@ export const routes: Readonly<Record<OperationName, Route>> = {
   'environment.noteCopy': post(`${environment}/copies`),
   'environment.copyNote': get(`${environment}/copies/{copy}`),
   'environment.rename': post(`${environment}/rename`),
+  'environment.label': post(`${environment}/labels`),
   'environment.remove': remove(environment),
   'snapshot.get': get('/v1/snapshots/{reference}'),
   'snapshot.list': get('/v1/snapshots'),
   'snapshot.fork': post(`${snapshot}/fork`),
   'snapshot.label': post(`${snapshot}/labels`),
+  'snapshot.annotate': post(`${snapshot}/metadata`),
   'snapshot.rename': post(`${snapshot}/rename`),
   'snapshot.ready': get(`${snapshot}/ready`),
   'snapshot.durable': post(`${snapshot}/durable`),
@@ -81,11 +84,27 @@ export const streamRoutes: Readonly<Record<StreamName, Route>> = {
 export const eventsPath = '/v1/events'
 export const connectPath = `${environment}/connect`
 
+/** How a browser logs in, and learns what it may do. */
+export const dashboardPaths = {
+  link: '/v1/dashboard/links',
+  login: '/v1/dashboard/login',
+  logout: '/v1/dashboard/logout',
+  principal: '/v1/principal',
+} as const
+
 /** What browsers use inside an environment, below its path. */
 export const insidePaths = {
   exec: 'exec',
+  commands: 'commands',
+  processes: 'processes',
   output: 'commands/{command}/output',
   files: 'files',
+  fileList: 'files/list',
+  terminals: 'terminals',
+  terminal: 'terminals/{terminal}',
+  ports: 'ports',
+  portLinks: 'port-links',
+  portBytes: 'tcp/{port}',
 } as const
 
 /** The whole path of something inside an environment. */

@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { fields, options } from '../inputs/checked.ts'
 import * as e from '../inputs/environment-inputs.ts'
 import { snapshotId } from '../inputs/ids.ts'
-import { labelChanges } from '../inputs/maps.ts'
+import { json, labelChanges } from '../inputs/maps.ts'
 import { prune, snapshotFilter } from '../inputs/store-inputs.ts'
 import * as d from './data/data.ts'
 import { forked } from './data/environment.ts'
@@ -23,6 +23,8 @@ export const snapshotOperations = {
   /** null removes a label */
   'snapshot.label': operation('branch', fields({ ...id, labels: labelChanges }, {}), snapshotInfo),
   'snapshot.rename': operation('branch', fields({ ...id, name: e.name }, {}), snapshotInfo),
+  /** replaces the caller's own data; null removes it */
+  'snapshot.annotate': operation('branch', fields({ ...id, metadata: json }, {}), snapshotInfo),
   /** waits until it can be restored */
   'snapshot.ready': operation('read', fields(id, {}), snapshotInfo),
   /** waits until it is on disk */

@@ -1,22 +1,36 @@
 import type { CommandInfo, CommandOffsets } from '../../agent/commands/commands.ts'
-import { attachCommand, listCommands, startCommand } from '../../agent/commands/commands.ts'
+import {
+  attachCommand,
+  listCommands,
+  signalCommand,
+  startCommand,
+} from '../../agent/commands/commands.ts'
 import { type ExecSpec, execCommand } from '../../agent/commands/exec.ts'
+import { reportWait } from '../../agent/commands/turn.ts'
 import { closeShell, listShells, type ShellInfo } from '../../agent/environment.ts'
+import { listProcesses, type ProcessInfo } from '../../agent/processes.ts'
 import { listTerminals, type TerminalInfo } from '../../agent/terminals/terminals.ts'
 import type { AgentConnection } from '../../agent/wire/connection.ts'
 import type { Capability } from '../../model/capabilities.ts'
+import type { NetMode } from '../../model/environment.ts'
 import { InvalidInputError } from '../../model/errors.ts'
 import type { CopyReport } from '../../model/files/copy-report.ts'
 import type { EnvironmentId } from '../../model/ids.ts'
 import { notRunning } from '../../model/not-running.ts'
 import { unsupported } from '../../model/unsupported.ts'
-import type { EnvironmentInfo, InstanceStats, LogEntry } from '../contract/data/environment.ts'
+import type {
+  EnvironmentInfo,
+  InstanceStats,
+  LogEntry,
+  NetChange,
+} from '../contract/data/environment.ts'
 import type { FilesDiff } from '../contract/data/files.ts'
 import type { CallOptions } from '../control.ts'
 import type { ApplyReport } from '../host/apply.ts'
 import { checked, type Given, options as optionsOf } from '../inputs/checked.ts'
 import * as e from '../inputs/environment-inputs.ts'
-import { execInput, offsetsInput, spawnInput } from '../inputs/exec-inputs.ts'
+import { execInput, followInput, killInput, spawnInput } from '../inputs/exec-inputs.ts'
+import { labelChanges } from '../inputs/maps.ts'
 import { idempotencyKey, signal, word } from '../inputs/values.ts'
 import { Command } from './command.ts'
 import { type ApplyOptions, applyOnto } from './copying/apply-changes.ts'
@@ -29,7 +43,7 @@ import {
   type SpawnOptions,
 } from './exec-options.ts'
 import { type Copied, EnvironmentFiles } from './files.ts'
-import { type ForkOptions, type Forks, forkInput, forksOf } from './forks.ts'
+import { type Forks, forksOf, type LiveForkOptions, liveForkInput } from './forks.ts'
 import type { Handles } from './handles.ts'
 import { EnvironmentPorts } from './ports.ts'
 import { idOf, referenceOf } from './references.ts'
@@ -39,6 +53,7 @@ import { Terminal } from './terminal.ts'
 const snapshotInput = optionsOf({ ...e.snapshot, signal, idempotencyKey })
 const pauseInput = optionsOf({ ...e.pause, signal })
 const policyInput = optionsOf({ ...e.policy, signal })
+const netInput = optionsOf({ ...e.net, signal })
 const diffInput = optionsOf({ ...e.diff, signal })
 const endInput = optionsOf({ ...e.ending, signal })
 const restoreInput = optionsOf({ ...e.restoring, signal })
@@ -47,8 +62,11 @@ const callInput = optionsOf({ signal })
 export type SnapshotOptions = Given<typeof snapshotInput>
 export type PauseOptions = Given<typeof pauseInput>
 export type PolicyOptions = Given<typeof policyInput>
+export type NetOptions = Given<typeof netInput>
 export type EndOptions = Given<typeof endInput>
 export type RestoreOptions = Given<typeof restoreInput>
+export type FollowOptions = Given<typeof followInput>
+export type KillOptions = Given<typeof killInput>
 export type DiffOptions = Given<typeof diffInput>
 
 /** A live computer: files, processes, terminals. */
@@ -106,10 +124,12 @@ export class Environment {
    * const { stdout, exitCode } = await env.exec('pwd; echo $MODE')
    */
   async exec(command: string | readonly string[], options: ExecOptions = {}): Promise<ExecResult> {
-    const { stdin, signal, onStdout, onStderr, ...rest } = checked('exec', execInput, options)
+    const { stdin, ...wanted } = checked('exec', execInput, options)
+    const { signal, onStdout, onStderr, onWait, abortWaitMs, onLeft, ...rest } = wanted
     const spec = execSpec(command, rest, this.#info.execTimeoutMs)
     const reconnect = () => this.#connect()
-    const listeners = { signal, onStdout, onStderr, reconnect }
+    const heard = { onStdout, onStderr, onWait, onLeft }
+    const listeners = { signal, abortWaitMs, ...heard, reconnect }
     const connection = await this.#connect()
     return resultOf(await execCommand(connection, { ...spec, stdin } as ExecSpec, listeners))
   }
@@ -119,10 +139,13 @@ export class Environment {
    * in a fork.
    */
   async spawn(command: string | readonly string[], options: SpawnOptions = {}): Promise<Command> {
-    const { stdin = 'none', id, ...rest } = checked('spawn', spawnInput, options)
+    const { stdin = 'none', id, onWait, ...rest } = checked('spawn', spawnInput, options)
     const spec = execSpec(command, rest, null)
     const named = id === undefined ? { ...spec, stdin } : { ...spec, stdin, id }
-    return this.#followed(startCommand(await this.#connect(), named))
+    const started = startCommand(await this.#connect(), named)
+    const connect = () => this.#connect()
+    if (onWait !== undefined) reportWait({ spec, begun: started.pid, connect, onWait })
+    return this.#followed(started)
   }
 
   /**
@@ -141,14 +164,36 @@ export class Environment {
     })
   }
 
-  /** A command that this process or another started earlier. Output continues after `offsets`. */
-  async command(id: string, offsets: Partial<CommandOffsets> = {}): Promise<Command> {
-    const { stdout = 0, stderr = 0 } = checked('offsets', offsetsInput, offsets)
-    return this.#followed(await this.#attach(checked('id', word, id), { stdout, stderr }))
+  /**
+   * A command that this process or another started earlier. Output continues after `offsets`. Whoever follows
+   * it already stops, unless you only read along.
+   */
+  async command(id: string, options: FollowOptions = {}): Promise<Command> {
+    const { stdout = 0, stderr = 0, readAlong } = checked('offsets', followInput, options)
+    const attach = async (each: string, offsets: CommandOffsets) =>
+      await attachCommand(await this.#connect(), each, offsets, { readAlong })
+    return new Command(await attach(checked('id', word, id), { stdout, stderr }), attach)
   }
 
   async commands(): Promise<CommandInfo[]> {
     return listCommands(await this.#connect())
+  }
+
+  /**
+   * Sends a signal to a command, by default SIGTERM. With `graceMs` it is killed if it still runs then.
+   *
+   * @example
+   * await env.kill('build', { signal: 'SIGINT', graceMs: 2000 })
+   */
+  async kill(id: string, options: KillOptions = {}): Promise<void> {
+    const { signal: name = 'SIGTERM', graceMs } = checked('kill', killInput, options)
+    const command = checked('id', word, id)
+    await signalCommand(await this.#connect(), command, name as NodeJS.Signals, { graceMs })
+  }
+
+  /** Every process inside, by pid. */
+  async processes(): Promise<ProcessInfo[]> {
+    return await listProcesses(await this.#connect())
   }
 
   /** The terminal with this name; it starts when it is first used. */
@@ -180,6 +225,21 @@ export class Environment {
     const { signal, ...changes } = checked('policy', policyInput, policy)
     const input = { id: this.id, ...changes }
     this.#learn(await this.#control.call('environment.policy', input, { signal }))
+  }
+
+  /**
+   * Changes its network. Programs inside continue, but their connections to the outside are cut. Resolves
+   * to the other ends of those that were open.
+   *
+   * @example
+   * const cut = await env.setNet('none')
+   */
+  async setNet(mode: NetMode, options: NetOptions = {}): Promise<NetChange['cut']> {
+    const { signal, ...wanted } = checked('net', netInput, options)
+    const input = { id: this.id, mode, ...wanted }
+    const { environment, cut } = await this.#control.call('environment.net', input, { signal })
+    this.#learn(environment)
+    return cut
   }
 
   /** Freezes every process. Nothing inside notices. */
@@ -226,8 +286,8 @@ export class Environment {
   }
 
   /** Makes new environments that continue from here. This one continues too. */
-  async fork(count = 1, options: ForkOptions = {}): Promise<Forks> {
-    const { signal, idempotencyKey, ...wanted } = checked('fork', forkInput, options)
+  async fork(count = 1, options: LiveForkOptions = {}): Promise<Forks> {
+    const { signal, idempotencyKey, ...wanted } = checked('fork', liveForkInput, options)
     const input = { id: this.id, count, ...wanted }
     const call = { signal, idempotencyKey }
     return forksOf(this.#handles, await this.#control.call('environment.fork', input, call))
@@ -278,7 +338,18 @@ export class Environment {
   /** Its operations, oldest first, with the time that each step took. */
   async log(options: CallOptions = {}): Promise<readonly LogEntry[]> {
     const call = checked('log', callInput, options)
-    return await this.#control.call('environment.log', { id: this.id }, call)
+    return await this.#control.call('environment.log', { reference: this.id }, call)
+  }
+
+  /**
+   * Sets labels. The others stay, and null removes one.
+   *
+   * @example
+   * await env.label({ stage: 'tested', draft: null })
+   */
+  async label(labels: Readonly<Record<string, string | null>>): Promise<void> {
+    const input = { id: this.id, labels: checked('label', labelChanges, labels) }
+    this.#learn(await this.#control.call('environment.label', input))
   }
 
   async rename(name: string, options: CallOptions = {}): Promise<void> {

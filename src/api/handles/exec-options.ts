@@ -1,12 +1,17 @@
 import type { CommandSpec } from '../../agent/commands/command-spec.ts'
+import type { CommandInfo } from '../../agent/commands/commands.ts'
 import type { ExecResult as AgentResult, ExecInput } from '../../agent/commands/exec.ts'
 import { InvalidInputError } from '../../model/errors.ts'
 import { checked } from '../inputs/checked.ts'
 import { commandInput } from '../inputs/exec-inputs.ts'
 
 export interface ExecOptions {
-  /** `shell` (default): in a persistent shell, which keeps its state. `process`: in a new process */
-  readonly mode?: 'shell' | 'process'
+  /**
+   * `shell` (default): in a persistent shell, which keeps its state and runs one command after the other.
+   * `detached`: in a copy of that shell, with the same directory, variables and functions, which keeps
+   * nothing and holds up nobody. `process`: in a new process
+   */
+  readonly mode?: 'shell' | 'detached' | 'process'
   /** which persistent shell; default `main` */
   readonly shell?: string
   /** for this command only */
@@ -22,11 +27,25 @@ export interface ExecOptions {
   /** called with each chunk; the command waits for the promise it returns */
   readonly onStdout?: (chunk: Buffer) => void | Promise<void>
   readonly onStderr?: (chunk: Buffer) => void | Promise<void>
-  /** ends the command */
+  /**
+   * called if the command still waits for its turn in the shell after a second, with the command that
+   * runs there
+   */
+  readonly onWait?: (ahead: CommandInfo) => void
+  /** ends the command: SIGINT, or SIGTERM for a process, and SIGKILL two seconds later */
   readonly signal?: AbortSignal
+  /**
+   * how long an abort waits for the command to end, while its last output still arrives; default: until it
+   * was killed. After that the command is left to end by itself, or to be killed, and `onLeft` gets its id
+   */
+  readonly abortWaitMs?: number
+  readonly onLeft?: (id: string) => void
 }
 
-export type SpawnOptions = Omit<ExecOptions, 'onStdout' | 'onStderr' | 'stdin'> & {
+export type SpawnOptions = Omit<
+  ExecOptions,
+  'onStdout' | 'onStderr' | 'stdin' | 'abortWaitMs' | 'onLeft'
+> & {
   /** `streamed`: the handle's `writeStdin` and `endStdin` feed it; default: an empty stdin */
   readonly stdin?: 'none' | 'streamed'
   /** to find it again; made up if absent */

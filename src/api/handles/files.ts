@@ -1,5 +1,4 @@
 import { posix, resolve } from 'node:path'
-import { downloadTree } from '../../agent/files/download.ts'
 import {
   type FileData,
   type ReadAllOptions,
@@ -23,8 +22,9 @@ import {
   type StatOptions,
   statFile,
 } from '../../agent/files/files.ts'
-import type { TransferOptions, TransferSummary } from '../../agent/files/transfer.ts'
-import { type UploadOptions, uploadTree } from '../../agent/files/upload.ts'
+import { downloadTree } from '../../agent/files/trees/download.ts'
+import type { TransferOptions, TransferSummary } from '../../agent/files/trees/transfer.ts'
+import { type UploadOptions, uploadTree } from '../../agent/files/trees/upload.ts'
 import type { AgentConnection, CallOptions } from '../../agent/wire/connection.ts'
 import { noteOf } from '../host/apply/copied-tree.ts'
 import { checked } from '../inputs/checked.ts'

@@ -2,6 +2,7 @@ import { isAbsolute, resolve } from 'node:path'
 import { errorFromJson, type ForkpointError } from '../../model/errors.ts'
 import type { SnapshotId } from '../../model/ids.ts'
 import type { ShortSource, SourceRequest } from '../../model/source.ts'
+import type { LogEntry } from '../contract/data/environment.ts'
 import type { Compaction, PrunePlan } from '../contract/data/snapshot.ts'
 import type {
   CachedImage,
@@ -213,6 +214,18 @@ export class ForkpointHandle implements AsyncDisposable {
   /** The operations that have not ended, whichever process runs them, oldest first. */
   async operations(): Promise<readonly RunningOperation[]> {
     return await this.#control.call('operations', {})
+  }
+
+  /**
+   * The operations on an environment, oldest first, with the time that each step took: also of one that was
+   * removed, by its id or the name that it had.
+   *
+   * @example
+   * const entries = await fp.log('web')
+   */
+  async log(reference: string, options: CallOptions = {}): Promise<readonly LogEntry[]> {
+    const input = { reference: checked('log', e.reference, reference) }
+    return await this.#control.call('environment.log', input, checked('log', callInput, options))
   }
 
   /** What CRIU wrote when it last could not dump or restore processes, newest first. */

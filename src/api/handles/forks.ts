@@ -1,14 +1,18 @@
 import { errorFromJson } from '../../model/errors.ts'
 import type { Output } from '../contract/contract.ts'
 import { type Given, options } from '../inputs/checked.ts'
-import { fork } from '../inputs/environment-inputs.ts'
+import { fork, liveFork } from '../inputs/environment-inputs.ts'
 import { idempotencyKey, signal } from '../inputs/values.ts'
 import type { Environment } from './environment.ts'
 import type { Handles } from './handles.ts'
 
 export const forkInput = options({ ...fork, signal, idempotencyKey })
 
+export const liveForkInput = options({ ...liveFork, signal, idempotencyKey })
+
 export type ForkOptions = Given<typeof forkInput>
+
+export type LiveForkOptions = Given<typeof liveForkInput>
 
 /**
  * The environments that a fork made. The list is complete if `errors` is empty. With `atomic` it always

@@ -1,4 +1,6 @@
 import type { Duplex } from 'node:stream'
+import { readFile } from '../../agent/files/file-content.ts'
+import { listeningPorts, longestTable, socketTables } from '../../agent/listening-ports.ts'
 import { portStream } from '../../agent/port-stream.ts'
 import { type ForwardOptions, forwardPort, type PortForward } from '../../agent/ports.ts'
 import type { AgentConnection } from '../../agent/wire/connection.ts'
@@ -26,6 +28,19 @@ export class EnvironmentPorts {
     const wanted = checked('forward', forwardInput, options)
     await this.#connect()
     return forwardPort(this.#connect, { ...wanted, port: target })
+  }
+
+  /**
+   * The ports inside on which something listens, as far as `forward` and `connect` reach them.
+   *
+   * @example
+   * const [first] = await env.ports.list()
+   */
+  async list(): Promise<number[]> {
+    const connection = await this.#connect()
+    const read = async (path: string) =>
+      (await readFile(connection, path, { lengthBytes: longestTable })).toString('latin1')
+    return listeningPorts(await Promise.all(socketTables.map(read)))
   }
 
   /** Opens one connection to `port` inside. */

@@ -1,3 +1,4 @@
+import type { Json } from '../../model/environment.ts'
 import { BackendError } from '../../model/errors.ts'
 import type { CopyReport } from '../../model/files/copy-report.ts'
 import type { SnapshotId } from '../../model/ids.ts'
@@ -6,7 +7,7 @@ import type { Compaction, SnapshotInfo } from '../contract/data/snapshot.ts'
 import type { CallOptions } from '../control.ts'
 import { checked, type Given, options as optionsOf } from '../inputs/checked.ts'
 import * as e from '../inputs/environment-inputs.ts'
-import { labelChanges } from '../inputs/maps.ts'
+import { json, labelChanges } from '../inputs/maps.ts'
 import { signal } from '../inputs/values.ts'
 import { type ExportOptions, exportTo } from './copying/export-files.ts'
 import { type DiffOptions, diffOf, type Environment } from './environment.ts'
@@ -96,6 +97,18 @@ export class Snapshot {
   async label(labels: Readonly<Record<string, string | null>>): Promise<void> {
     const input = { id: this.id, labels: checked('label', labelChanges, labels) }
     this.#learn(await this.#control.call('snapshot.label', input))
+  }
+
+  /**
+   * Replaces the data that the caller keeps with it, such as a score; null removes it.
+   *
+   * @example
+   * await snapshot.annotate({ score: 0.91, tests: { passed: 40, failed: 2 } })
+   */
+  async annotate(metadata: Json, options: CallOptions = {}): Promise<void> {
+    const input = { id: this.id, metadata: checked('annotate', json, metadata) }
+    const call = checked('annotate', callInput, options)
+    this.#learn(await this.#control.call('snapshot.annotate', input, call))
   }
 
   async rename(name: string, options: CallOptions = {}): Promise<void> {

@@ -1,4 +1,4 @@
-import { memoryModes, netModes } from '../../model/environment.ts'
+import { memoryModes, type NetMode, netModes } from '../../model/environment.ts'
 import { longestCopyNote } from '../../model/files/copy-note.ts'
 import { idleActions, leastPolicyMs, wakeModes } from '../../model/policy.ts'
 import { sourceForms, toSourceRequest } from '../../model/source.ts'
@@ -58,6 +58,13 @@ export const policy = {
   wake: v.oneOf(...wakeModes),
 }
 
+export const netMode: Input<NetMode> = v.oneOf(...netModes)
+
+export const net = {
+  /** networks of the host or its neighbours that it may reach, as CIDRs; absent: those it had */
+  allow: netAllow,
+}
+
 /** The options of `create`. */
 export const create = {
   /**
@@ -70,7 +77,7 @@ export const create = {
   backend: v.word,
   /** absent: the limits of the configuration */
   limits,
-  net: v.oneOf(...netModes),
+  net: netMode,
   /** how its forks get their memory; absent: as the configuration says */
   memory: v.oneOf(...memoryModes),
   /** networks of the host or its neighbours that it may still reach, as CIDRs */
@@ -78,6 +85,8 @@ export const create = {
   /** variables of every command */
   env: shellVariables,
   labels,
+  /** PATH is that of a login shell, with what ~/.profile adds; absent: as the configuration says */
+  login: v.truth,
   /** where commands start; absent: the directory of `dir:`, or root's home */
   workdir: v.absolutePath,
   /** whether snapshots must hold processes; only some backends leave the choice */
@@ -101,7 +110,7 @@ export const create = {
   command: programInput,
 }
 
-const { from: _from, command: _command, processes: _processes, ...makeable } = create
+const { from: _from, command: _command, processes: _processes, login: _login, ...makeable } = create
 // What was attached cannot be paused. `setPolicy` refuses what is not possible with it.
 const { ttlMs: _ttl, ttlAction: _action, idle: _idle, wake: _wake, ...attachOptions } = makeable
 
@@ -153,6 +162,16 @@ export const fork = {
   ...strict,
 }
 
+/** Of an environment that runs. */
+export const liveFork = {
+  ...fork,
+  /**
+   * `keep` gives its TCP connections to the outside to the one fork, and closes them in this environment;
+   * `close` (default) closes them in the fork
+   */
+  connections: v.oneOf('close', 'keep'),
+}
+
 export const forkCount = v.whole(1, 1000)
 
 export const pause = {
@@ -176,6 +195,8 @@ export const diff = {
   paths,
   /** `text`: with the changed lines of text files; default: none */
   patch: v.oneOf('none', 'text'),
+  /** also the lines with its name in /etc/hostname, /etc/hosts and /etc/machine-id, which every fork changes */
+  all: v.truth,
 }
 
 export const ending = {

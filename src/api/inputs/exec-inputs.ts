@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import type { CommandInfo } from '../../agent/commands/commands.ts'
 import { either, type Input, list, options, value } from './checked.ts'
 import { data } from './data.ts'
 import { variables } from './maps.ts'
@@ -26,12 +27,13 @@ export const commandInput: Input<string | readonly string[]> = either(
 )
 
 const common = {
-  mode: v.oneOf('shell', 'process'),
+  mode: v.oneOf('shell', 'detached', 'process'),
   shell: v.word,
   cwd: v.path,
   env: variables,
   user: v.word,
   timeoutMs: v.timeout,
+  onWait: v.callback<(ahead: CommandInfo) => void>(),
   signal: v.signal,
 }
 
@@ -40,6 +42,8 @@ type Listener = (chunk: Buffer) => void | Promise<void>
 export const execInput = options({
   ...common,
   stdin: data,
+  abortWaitMs: v.whole(0),
+  onLeft: v.callback<(id: string) => void>(),
   onStdout: v.callback<Listener>(),
   onStderr: v.callback<Listener>(),
 })
@@ -50,4 +54,13 @@ export const spawnInput = options({
   id: v.word,
 })
 
-export const offsetsInput = options({ stdout: v.whole(0), stderr: v.whole(0) })
+/** Like `kill`: the signal, and how long the command may take before it is killed. */
+export const killInput = options({ signal: v.word, graceMs: v.whole(1) })
+
+export const followInput = options({
+  /** bytes of each that are known already */
+  stdout: v.whole(0),
+  stderr: v.whole(0),
+  /** leaves the command to whoever follows it now */
+  readAlong: v.truth,
+})

@@ -1,5 +1,5 @@
 import type { FileOwner } from '../../agent/files/files.ts'
-import type { TransferOptions } from '../../agent/files/transfer.ts'
+import type { TransferOptions } from '../../agent/files/trees/transfer.ts'
 import type { TerminalSize } from '../../agent/terminals/size.ts'
 import { type Input, list, options, value } from './checked.ts'
 import { variables } from './maps.ts'

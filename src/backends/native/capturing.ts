@@ -20,13 +20,22 @@ export async function takeSnapshot(
   native: Native,
   ref: Ref,
   snapshot: SnapshotId,
-  { mode, memory, after, head, live }: CaptureOptions,
+  { mode, memory, after, head, live, signal }: CaptureOptions,
 ): Promise<CaptureResult> {
   const { places } = native
   await requireRoom(native, doing)
   const watch = stopwatch()
   const instance = fromRecord(ref.instance)
-  const subject = { id: ref.id, instance, snapshot, memory, after, head: head?.id ?? null, live }
+  const subject = {
+    id: ref.id,
+    instance,
+    snapshot,
+    memory,
+    after,
+    head: head?.id ?? null,
+    live,
+    signal,
+  }
   const { whole, files } = waysOf(instance)
   // The files are flushed before the freeze, which must not wait for a limit.
   const take = () =>

@@ -23,6 +23,8 @@ import { fromRecord, isLive } from './instance.ts'
 import { nativeMachine } from './machine.ts'
 import { type Native, openNative } from './native.ts'
 import { imageStore } from './native-images.ts'
+import { changeNet } from './network/change-net.ts'
+import { nativeConnections } from './network/give-connections.ts'
 import { viewFiles } from './overlay/view/view-files.ts'
 import { watchVolume } from './overlay/volumes/watch-volume.ts'
 import type { EnvironmentPlaces } from './places.ts'
@@ -92,8 +94,10 @@ function nativeBackend(context: BackendContext): Backend {
     remnants: () => remnants(native),
     failureLogs: () => native.workers.logs.list(),
     pausing: nativePausing(native),
+    networking: { change: (ref, spec) => changeNet(native, ref, spec) },
     attaching: nativeAttaching(native),
     files: viewFiles(native),
+    connections: nativeConnections(native),
     spares: nativeSpares(native),
     storage: nativeStorage(native),
     images: imagesOf(imageStore(native)),

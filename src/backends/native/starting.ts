@@ -38,7 +38,7 @@ export async function create(
   killPoint('create:volume')
   const image = spec.image === undefined ? [] : await imageLayers(imageStore(native), spec.image.id)
   const layers = await explained('making the layers of an environment', () =>
-    baseLayers(tools, places, spec.source, { mask, net: spec.net.mode, image }),
+    baseLayers(tools, places, spec.source, { mask, image }),
   )
   killPoint('create:layers')
   signal?.throwIfAborted()
@@ -58,11 +58,11 @@ export async function materialize(
 ): Promise<Instance> {
   await ensureVolumes(native)
   // A successor is the end of something that is nearly done.
-  if (role === 'copy') await requireRoom(native, doing)
+  if (role !== 'successor') await requireRoom(native, doing)
   const image = imageOf(snapshot)
   const { layers, root, captured } = image
   const home = await homeOf(native, snapshot)
-  const images = await imagesFor(home, role)
+  const images = await imagesFor(home, role === 'copy' ? 'closed' : 'open')
   return await start(native, {
     ...spec,
     layers,
@@ -72,7 +72,7 @@ export async function materialize(
     images: captured.includes('processes') ? images : null,
     pairs: () => native.remembered.listFor(snapshot.id, image),
     pages: join(home, 'pages'),
-    ...(role === 'copy' && { check: () => native.manifests.verify(home) }),
+    ...(role !== 'successor' && { check: () => native.manifests.verify(home) }),
   })
 }
 
@@ -83,7 +83,7 @@ export async function prepare(
   await ensureVolumes(native)
   await requireRoom(native, doing)
   const home = await homeOf(native, snapshot)
-  const images = await imagesFor(home, 'copy')
+  const images = await imagesFor(home, 'closed')
   const slot = await takeSlot(native.places, spec.id)
   const image = imageOf(snapshot)
   const { layers, root } = image

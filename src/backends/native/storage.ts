@@ -15,6 +15,7 @@ import {
 import { holdingsOf } from './snapshot/holdings.ts'
 import { ownSnapshotMemory } from './snapshot/own-memory.ts'
 import { reclaimMemory } from './snapshot/reclaim-memory.ts'
+import { writtenBytes } from './snapshot/written-bytes.ts'
 
 /** Sealed layers, CRIU's images, and pages that snapshots share. */
 export function nativeStorage(native: Native): Storage {
@@ -22,6 +23,7 @@ export function nativeStorage(native: Native): Storage {
   return {
     flush: (snapshot) => flush(native, snapshot),
     holdings: ({ id }) => holdingsOf(places, id),
+    writtenBytes: (id) => writtenBytes(places.snapshot(id)),
     ownMemory: (snapshot) => explained('compacting', () => ownSnapshotMemory(native, snapshot)),
     dropStaleMemory: (id) => dropStale(native.tools, places.snapshot(id)),
     squashDue,

@@ -18,6 +18,8 @@ export interface Globals {
   /** the daemon to use; `embedded`: none */
   readonly host?: string
   readonly config?: string
+  /** make the store of `--home`, if it has none */
+  readonly init?: true
   readonly color?: ColorMode
   readonly verbose?: true
 }
@@ -27,6 +29,7 @@ export function addGlobals(command: Command): Command {
   const options = [
     new Option('--json', 'print one JSON document'),
     parsedOption('--home <dir>', 'directory of the store', (dir) => resolve(requireText(dir))),
+    new Option('--init', 'make the store of --home if there is none'),
     new Option('--host <host>', 'the daemon to use: unix:///path, http(s)://host:port or embedded'),
     parsedOption('--config <file>', 'a configuration file to read first', requireText),
     new Option('-v, --verbose', 'log background work to stderr'),
@@ -39,8 +42,8 @@ export function addGlobals(command: Command): Command {
 /** Options after the verb override those before it. */
 export function readGlobals(command: Command): Globals {
   const given: Partial<Globals> = command.optsWithGlobals()
-  const { json = false, home, host, config, color, verbose } = given
-  return withoutUndefined({ json, home, host, config, color, verbose })
+  const { json = false, home, init, host, config, color, verbose } = given
+  return withoutUndefined({ json, home, init, host, config, color, verbose })
 }
 
 export function openOptions(globals: Globals): OpenOptions {

@@ -27,6 +27,19 @@ export function listOption(flags: string, description: string): Option {
   return option.argParser((value: string, before: readonly string[] = []) => [...before, value])
 }
 
+/** The same for values that a parser of the model reads. */
+export function parsedListOption<T>(
+  flags: string,
+  description: string,
+  parse: (value: string) => T,
+): Option {
+  const option = new Option(flags, description)
+  return option.argParser((value: string, before: readonly T[] = []) => [
+    ...before,
+    named(option, () => parse(value)),
+  ])
+}
+
 function parsePair(text: string): Record<string, string> {
   const [, key, value] = /^([^=]+)=(.*)$/s.exec(text) ?? []
   if (key !== undefined && value !== undefined) return { [key]: value }

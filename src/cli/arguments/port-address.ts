@@ -19,11 +19,28 @@ export function parseListen(text: string): ListenAddress {
   })
 }
 
+export interface Forwarded extends Partial<ListenAddress> {
+  /** the port inside */
+  readonly port: number
+}
+
+/** `PORT`, or where to listen and the port inside: `8080:80`, `0.0.0.0:8080:80`. */
+export function parseForward(text: string): Forwarded {
+  const at = text.lastIndexOf(':')
+  const port = parsePort(text.slice(at + 1))
+  if (port === 0) throw notAPort(text)
+  return at === -1 ? { port } : { port, ...parseListen(text.slice(0, at)) }
+}
+
 export function parsePort(text: string): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
   if (port <= 65_535) return port
-  throw new InvalidInputError(`not a port: ${quote(text)}`, {
-    remedy: 'give a number from 1 to 65535',
+  throw notAPort(text)
+}
+
+function notAPort(text: string): InvalidInputError {
+  return new InvalidInputError(`not a port: ${quote(text)}`, {
+    remedy: 'give a number from 1 to 65535, or two such as 8080:80',
   })
 }
 

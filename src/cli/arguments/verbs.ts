@@ -37,10 +37,56 @@ export const verbs: ReadonlyMap<string, Verb> = new Map<string, Verb>([
     },
   ],
   [
+    'run',
+    {
+      summary: 'create an environment for one command',
+      load: () => import('../commands/commands/run.ts'),
+    },
+  ],
+  [
+    'ps',
+    {
+      summary: 'list the commands and processes of an environment',
+      load: () => import('../commands/commands/ps.ts'),
+    },
+  ],
+  [
+    'logs',
+    {
+      summary: 'print what a command has printed',
+      load: () => import('../commands/commands/logs.ts'),
+    },
+  ],
+  [
+    'kill',
+    {
+      summary: 'send a signal to a command',
+      load: () => import('../commands/commands/kill.ts'),
+    },
+  ],
+  [
     'shell',
     {
       summary: 'open an interactive terminal',
-      load: () => import('../commands/environments/shell.ts'),
+      load: () => import('../commands/terminals/shell.ts'),
+    },
+  ],
+  [
+    'terminals',
+    {
+      summary: 'list terminals',
+      load: () => import('../commands/terminals/terminals.ts'),
+    },
+  ],
+  [
+    'type',
+    { summary: 'type into a terminal', load: () => import('../commands/terminals/type.ts') },
+  ],
+  [
+    'screen',
+    {
+      summary: 'show the screen of a terminal',
+      load: () => import('../commands/terminals/screen.ts'),
     },
   ],
   [
@@ -56,6 +102,13 @@ export const verbs: ReadonlyMap<string, Verb> = new Map<string, Verb>([
     {
       summary: 'forward a port to an environment',
       load: () => import('../commands/environments/port.ts'),
+    },
+  ],
+  [
+    'net',
+    {
+      summary: 'show or change the network of an environment',
+      load: () => import('../commands/environments/net.ts'),
     },
   ],
   [
@@ -118,6 +171,13 @@ export const verbs: ReadonlyMap<string, Verb> = new Map<string, Verb>([
     { summary: 'show the tree of snapshots', load: () => import('../commands/snapshots/tree.ts') },
   ],
   [
+    'inspect',
+    {
+      summary: 'show everything about an environment or a snapshot',
+      load: () => import('../commands/environments/inspect.ts'),
+    },
+  ],
+  [
     'log',
     {
       summary: 'show the history of an environment',
@@ -141,7 +201,7 @@ export const verbs: ReadonlyMap<string, Verb> = new Map<string, Verb>([
   [
     'stats',
     {
-      summary: 'show memory, CPU and processes',
+      summary: 'show memory, CPU and processes of one or all',
       load: () => import('../commands/environments/stats.ts'),
     },
   ],
@@ -197,6 +257,13 @@ export const verbs: ReadonlyMap<string, Verb> = new Map<string, Verb>([
     },
   ],
   [
+    'dashboard',
+    {
+      summary: 'open the dashboard in a browser',
+      load: () => import('../commands/service/dashboard.ts'),
+    },
+  ],
+  [
     'token',
     {
       summary: 'manage the tokens of a daemon',
@@ -219,7 +286,7 @@ export const verbs: ReadonlyMap<string, Verb> = new Map<string, Verb>([
   ],
   [
     'config',
-    { summary: 'show the effective settings', load: () => import('../commands/machine/config.ts') },
+    { summary: 'show or change settings', load: () => import('../commands/machine/config.ts') },
   ],
   [
     'doctor',

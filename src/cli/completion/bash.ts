@@ -1,15 +1,22 @@
-import { listingOf, optionWords, type ProgramShape, type VerbShape } from './shape.ts'
+import {
+  type ArgumentShape,
+  listingOf,
+  optionWords,
+  type ProgramShape,
+  type VerbShape,
+} from './shape.ts'
 
 export function bashScript(program: ProgramShape): string {
   const verbs = program.verbs.map(({ name }) => name).join(' ')
   return `# bash completion for forkpoint: source <(forkpoint completion bash)
 _forkpoint() {
-  local word=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD-1]} verb= i
+  local word=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD-1]} verb= i at=0
   for ((i = 1; i < COMP_CWORD; i++)); do
     case \${COMP_WORDS[i]} in
       ${program.verbs.map(({ name }) => name).join('|')}) verb=\${COMP_WORDS[i]}; break ;;
     esac
   done
+  for ((i = i + 1; i < COMP_CWORD; i++)); do [[ \${COMP_WORDS[i]} == -* ]] || ((at += 1)); done
   case $verb:$previous in
 ${choiceCases(program)}
   esac
@@ -20,12 +27,12 @@ ${program.verbs.map((verb) => `      ${verb.name}) COMPREPLY=($(compgen -W '${op
     esac
     return
   fi
-  case $verb in
-    '') COMPREPLY=($(compgen -W '${verbs} help' -- "$word")) ;;
-${program.verbs.map(argumentCase).join('\n')}
+  case $verb:$at in
+    :*) COMPREPLY=($(compgen -W '${verbs} help' -- "$word")) ;;
+${program.verbs.flatMap(argumentCases).join('\n')}
   esac
 }
-complete -o default -F _forkpoint forkpoint
+complete -o default -F _forkpoint forkpoint fp
 `
 }
 
@@ -41,17 +48,25 @@ function choiceCases({ options, verbs }: ProgramShape): string {
   return lines.join('\n')
 }
 
-function argumentCase({ name, argument, choices }: VerbShape): string {
-  switch (argument) {
+/** One case for each position. */
+function argumentCases({ name, arguments: all, isVariadic }: VerbShape): string[] {
+  return all.map((argument, index) => {
+    const repeats = isVariadic && index === all.length - 1
+    return `    ${name}:${repeats ? '*' : index}) ${offer(argument)} ;;`
+  })
+}
+
+function offer({ kind, choices }: ArgumentShape): string {
+  switch (kind) {
     case 'environment':
     case 'snapshot':
     case 'branch':
-      return `    ${name}) COMPREPLY=($(compgen -W "$(${listingOf(argument)})" -- "$word")) ;;`
+      return `COMPREPLY=($(compgen -W "$(${listingOf(kind)})" -- "$word"))`
     case 'choice':
-      return `    ${name}) COMPREPLY=($(compgen -W "${choices.join(' ')}" -- "$word")) ;;`
+      return `COMPREPLY=($(compgen -W "${choices.join(' ')}" -- "$word"))`
     case 'file':
-      return `    ${name}) COMPREPLY=($(compgen -f -- "$word") $(compgen -W "$(${listingOf('environment')})" -S : -- "$word")) ;;`
+      return `COMPREPLY=($(compgen -f -- "$word") $(compgen -W "$(${listingOf('environment')})" -S : -- "$word"))`
     case 'other':
-      return `    ${name}) ;;`
+      return ':'
   }
 }

@@ -1,10 +1,11 @@
-import { listingOf, type ProgramShape, type VerbShape } from './shape.ts'
+import { type ArgumentShape, listingOf, type ProgramShape, type VerbShape } from './shape.ts'
 
 export function fishScript(program: ProgramShape): string {
   const names = program.verbs.map(({ name }) => name).join(' ')
   const lines = [
     '# fish completion for forkpoint: forkpoint completion fish | source',
     'complete -c forkpoint -f',
+    'complete -c fp -w forkpoint',
     `set -l verbs ${names}`,
     ...program.verbs.map(
       ({ name, summary }) =>
@@ -13,7 +14,7 @@ export function fishScript(program: ProgramShape): string {
     ...optionLines('', program.options),
     ...program.verbs.flatMap((verb) => [
       ...optionLines(seen(verb), verb.options),
-      ...argument(verb),
+      ...argumentLines(verb),
     ]),
   ]
   return `${lines.join('\n')}\n`
@@ -35,24 +36,37 @@ function optionLines(condition: string, options: ProgramShape['options']): strin
   )
 }
 
-function argument(verb: VerbShape): string[] {
-  const line = `complete -c forkpoint ${seen(verb)}`
-  switch (verb.argument) {
+/** The words before the argument are the program, the verb, and the arguments before it. */
+function argumentLines(verb: VerbShape): string[] {
+  const { arguments: all, isVariadic } = verb
+  return all.flatMap((argument, index) => {
+    const repeats = isVariadic && index === all.length - 1
+    const at = `test (count (commandline -opc)) -${repeats ? 'ge' : 'eq'} ${index + 2}`
+    return linesOf(argument, `complete -c forkpoint -n '${seenOf(verb)}; and ${at}'`)
+  })
+}
+
+function linesOf({ kind, choices }: ArgumentShape, line: string): string[] {
+  switch (kind) {
     case 'environment':
     case 'snapshot':
     case 'branch':
-      return [`${line} -a '(${listingOf(verb.argument)})'`]
+      return [`${line} -a '(${listingOf(kind)})'`]
     case 'file':
       return [`${line} -F`, `${line} -a '(${listingOf('environment')} | string replace -r $ :)'`]
     case 'choice':
-      return [`${line} -a ${quoted(verb.choices.join(' '))}`]
+      return [`${line} -a ${quoted(choices.join(' '))}`]
     case 'other':
       return []
   }
 }
 
-function seen({ name }: VerbShape): string {
-  return `-n '__fish_seen_subcommand_from ${name}'`
+function seen(verb: VerbShape): string {
+  return `-n '${seenOf(verb)}'`
+}
+
+function seenOf({ name }: VerbShape): string {
+  return `__fish_seen_subcommand_from ${name}`
 }
 
 function quoted(text: string): string {

@@ -1,4 +1,4 @@
-import type { Command, Option } from 'commander'
+import type { Argument, Command, Option } from 'commander'
 
 interface OptionShape {
   readonly short: string | undefined
@@ -10,15 +10,19 @@ interface OptionShape {
 }
 
 /** What completes a positional argument; a branch is an environment or a snapshot. */
-type ArgumentShape = Completed | 'file' | 'choice' | 'other'
+export interface ArgumentShape {
+  readonly kind: Completed | 'file' | 'choice' | 'other'
+  readonly choices: readonly string[]
+}
 type Completed = 'environment' | 'snapshot' | 'branch'
 
 export interface VerbShape {
   readonly name: string
   readonly summary: string
   readonly options: readonly OptionShape[]
-  readonly argument: ArgumentShape
-  readonly choices: readonly string[]
+  /** by position; the last one repeats if it is `variadic` */
+  readonly arguments: readonly ArgumentShape[]
+  readonly isVariadic: boolean
 }
 
 export interface ProgramShape {
@@ -36,8 +40,8 @@ export function describeProgram(program: Command): ProgramShape {
       name: command.name(),
       summary: command.summary(),
       options: help.visibleOptions(command).map(describeOption),
-      argument: describeArgument(command),
-      choices: command.registeredArguments[0]?.argChoices ?? [],
+      arguments: command.registeredArguments.map(describeArgument),
+      isVariadic: command.registeredArguments.at(-1)?.variadic ?? false,
     })),
   }
 }
@@ -63,13 +67,17 @@ function describeOption(option: Option): OptionShape {
   }
 }
 
-function describeArgument(command: Command): ArgumentShape {
-  const [first] = command.registeredArguments
-  if (first === undefined) return 'other'
-  if (first.name() === 'src') return 'file'
-  const words = command.registeredArguments.flatMap((argument) => argument.name().split('|'))
+function describeArgument(argument: Argument): ArgumentShape {
+  const { argChoices: choices = [] } = argument
+  return { kind: kindOf(argument.name(), choices), choices }
+}
+
+function kindOf(name: string, choices: readonly string[]): ArgumentShape['kind'] {
+  if (choices.length > 0) return 'choice'
+  const words = name.split('|')
   const takesSnapshot = words.includes('snapshot')
   if (words.includes('env')) return takesSnapshot ? 'branch' : 'environment'
   if (takesSnapshot) return 'snapshot'
-  return first.argChoices === undefined ? 'other' : 'choice'
+  if (name === 'others') return 'branch'
+  return name === 'src' || name === 'dst' ? 'file' : 'other'
 }

@@ -1,8 +1,8 @@
-import { listingOf, type ProgramShape, type VerbShape } from './shape.ts'
+import { type ArgumentShape, listingOf, type ProgramShape, type VerbShape } from './shape.ts'
 
 export function zshScript(program: ProgramShape): string {
   const verbs = program.verbs.map(({ name, summary }) => `    ${quoted(`${name}:${summary}`)}`)
-  return `#compdef forkpoint
+  return `#compdef forkpoint fp
 # zsh completion for forkpoint: source <(forkpoint completion zsh)
 ${(['environment', 'snapshot', 'branch'] as const).map(lister).join('\n')}
 _forkpoint() {
@@ -20,7 +20,7 @@ ${program.verbs.map(verbCase).join('\n')}
       esac ;;
   esac
 }
-if [[ $funcstack[1] == _forkpoint ]]; then _forkpoint "$@"; else compdef _forkpoint forkpoint; fi
+if [[ $funcstack[1] == _forkpoint ]]; then _forkpoint "$@"; else compdef _forkpoint forkpoint fp; fi
 `
 }
 
@@ -32,16 +32,27 @@ function lister(argument: 'environment' | 'snapshot' | 'branch'): string {
 }`
 }
 
-function verbCase({ name, options, argument, choices }: VerbShape): string {
-  const completer = {
-    environment: '*: :_forkpoint_environment',
-    snapshot: '*: :_forkpoint_snapshot',
-    branch: '*: :_forkpoint_branch',
-    file: '*: :_files',
-    choice: `1: :(${choices.join(' ')})`,
-    other: '*: :_default',
-  }[argument]
-  return `        ${name}) _arguments ${specs(options)} ${quoted(completer)} ;;`
+function verbCase({ name, options, arguments: all, isVariadic }: VerbShape): string {
+  const completers = all.map((argument, index) => {
+    const repeats = isVariadic && index === all.length - 1
+    return quoted(`${repeats ? '*' : index + 1}: :${completerOf(argument)}`)
+  })
+  return `        ${name}) _arguments ${[specs(options), ...completers].join(' ')} ;;`
+}
+
+function completerOf({ kind, choices }: ArgumentShape): string {
+  switch (kind) {
+    case 'environment':
+    case 'snapshot':
+    case 'branch':
+      return `_forkpoint_${kind}`
+    case 'file':
+      return '_files'
+    case 'choice':
+      return `(${choices.join(' ')})`
+    case 'other':
+      return '_default'
+  }
 }
 
 function specs(options: ProgramShape['options']): string {

@@ -1,5 +1,5 @@
-import type { CommandOutput, CommandResult, Environment } from '../../index.ts'
-import type { Streams } from '../cli.ts'
+import type { CommandOutput, CommandResult, Environment, FollowOptions } from '../../index.ts'
+import type { Streams } from '../streams.ts'
 import { write } from '../write.ts'
 
 /**
@@ -11,8 +11,9 @@ export async function followCommand(
   id: string,
   streams: Streams,
   signal: AbortSignal,
+  options: FollowOptions = {},
 ): Promise<CommandResult> {
-  const command = await environment.command(id)
+  const command = await environment.command(id, options)
   const onAbort = () => command.detach(signal.reason)
   signal.addEventListener('abort', onAbort, { once: true })
   if (signal.aborted) onAbort()

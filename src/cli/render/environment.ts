@@ -15,20 +15,27 @@ export function labelOf(info: Named): string {
   return printable(info.name === null ? info.id : `${info.name} (${info.id})`)
 }
 
+/** One without a name goes by its id, because the column of ids is the first that a terminal has no room for. */
+export function nameColumns(style: Style): readonly Column<Named>[] {
+  return [
+    { title: 'NAME', cell: ({ name, id }) => name ?? id, paint: (text) => style.strong(text) },
+    { title: 'ID', cell: ({ name, id }) => (name === null ? '' : id), drop: 1 },
+  ]
+}
+
 export function environmentTable(
   environments: readonly EnvironmentInfo[],
   nowMs: number,
   style: Style,
 ): string {
   const columns: readonly Column<EnvironmentInfo>[] = [
-    { title: 'NAME', cell: ({ name }) => name ?? '-', paint: (text) => style.strong(text) },
-    { title: 'ID', cell: ({ id }) => id },
+    ...nameColumns(style),
     {
       title: 'STATUS',
       cell: ({ status }) => status,
       paint: (text, row) => paintStatus(row.status, style)(text),
     },
-    { title: 'BACKEND', cell: ({ backend }) => backend },
+    { title: 'BACKEND', cell: ({ backend }) => backend, drop: 2 },
     { title: 'NET', cell: ({ net }) => net.mode },
     { title: 'AGE', cell: ({ createdAt }) => formatAge(createdAt, nowMs) },
     { title: 'SOURCE', cell: ({ source }) => formatSource(source) },

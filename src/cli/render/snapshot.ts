@@ -1,5 +1,6 @@
 import type { SnapshotInfo } from '../../index.ts'
 import { formatAge, formatBytes, formatDuration } from '../../model/values/quantities.ts'
+import { nameColumns } from './environment.ts'
 import type { Style } from './layout/style.ts'
 import { type Column, table } from './layout/table.ts'
 
@@ -14,16 +15,15 @@ export function snapshotTable(
   style: Style,
 ): string {
   const columns: readonly Column<ShownSnapshot>[] = [
-    { title: 'NAME', cell: ({ name }) => name ?? '-', paint: (text) => style.strong(text) },
-    { title: 'ID', cell: ({ id }) => id },
+    ...nameColumns(style),
     { title: 'STATUS', cell: statusOf, paint: (text, { status }) => paints[status](style)(text) },
-    { title: 'PROOF', cell: ({ proof }) => proof },
+    { title: 'PROOF', cell: ({ proof }) => proof, drop: 4 },
     { title: 'OF', cell: ({ environment, environmentId }) => environment ?? environmentId },
-    { title: 'PARENT', cell: ({ parent }) => parent ?? '-' },
+    { title: 'PARENT', cell: ({ parent }) => parent ?? '-', drop: 0 },
     { title: 'AGE', cell: ({ createdAt }) => formatAge(createdAt, nowMs) },
     { title: 'SIZE', cell: ({ sizes }) => sizeOf(sizes) },
-    { title: 'PAUSE', cell: ({ timing }) => formatDuration(timing.pauseMs) },
-    { title: 'HOLDS', cell: ({ captured }) => captured.join('+') || '-' },
+    { title: 'PAUSE', cell: ({ timing }) => formatDuration(timing.pauseMs), drop: 2 },
+    { title: 'HOLDS', cell: ({ captured }) => captured.join('+') || '-', drop: 3 },
     { title: 'MESSAGE', cell: ({ message }) => message },
   ]
   return table(columns, snapshots, style)

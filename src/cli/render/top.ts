@@ -1,6 +1,6 @@
 import { formatBytes } from '../../model/values/quantities.ts'
 import type { TopRow, TopView } from '../top/measure.ts'
-import { paintStatus } from './environment.ts'
+import { nameColumns, paintStatus } from './environment.ts'
 import type { Style } from './layout/style.ts'
 import { type Column, table } from './layout/table.ts'
 
@@ -8,8 +8,7 @@ import { type Column, table } from './layout/table.ts'
 export function renderTop({ rows }: TopView, style: Style): string {
   if (rows.length === 0) return style.faint('no environments; `forkpoint create` makes one')
   const columns: readonly Column<TopRow>[] = [
-    { title: 'NAME', cell: ({ name }) => name ?? '-', paint: (text) => style.strong(text) },
-    { title: 'ID', cell: ({ id }) => id },
+    ...nameColumns(style),
     {
       title: 'STATUS',
       cell: ({ status }) => status,

@@ -18,86 +18,146 @@ interface Line {
 }
 
 const gap = '  '
-/** Narrower terminals have no room for the ids of nodes that have a name. */
-const widthForIds = 60
 
 /**
- * One line per node. The newest child snapshot continues in its parent's column, as in `git log --graph`,
- * so that only branches, and not long chains, move to the right.
+ * One line per node. The snapshots of an environment, and the environment itself, hang on one rail, so that a
+ * line grows straight down and nothing above it moves. What was forked from a snapshot follows it, one rail
+ * further to the right.
  */
 export function renderTree(roots: readonly TreeNode[], view: TreeView, style: Style): string {
   const blocks = roots.map(linesOf)
   const all = blocks.flat()
-  const widest = Math.max(0, ...all.map(({ lead, node }) => width(lead) + 2 + width(nameOf(node))))
+  const columns = all.map(({ lead, node }) => width(lead) + 2 + width(nameOf(node)))
+  const layout = { ...view, widest: Math.max(0, ...columns) }
+  const ids = hasRoomForIds(all, layout) ? 'shown' : 'dropped'
   return blocks
-    .map((lines) => lines.map((line) => renderLine(line, widest, view, style)).join('\n'))
+    .map((lines) => lines.map((line) => renderLine(line, { ...layout, ids }, style)).join('\n'))
     .join('\n\n')
+}
+
+interface Layout extends TreeView {
+  /** columns of the longest name, with everything left of it */
+  readonly widest: number
+  readonly ids: 'shown' | 'dropped'
+}
+
+/** The ids of nodes that have a name are the first to go: sizes cannot be looked up elsewhere. */
+function hasRoomForIds(
+  lines: readonly Line[],
+  { columns, widest, nowMs }: Omit<Layout, 'ids'>,
+): boolean {
+  if (columns === undefined) return true
+  const facts = lines.map(
+    ({ node }) => width(node.id) + width(ageOf(node, nowMs)) + width(factOf(node)),
+  )
+  return widest + 3 * gap.length + Math.max(0, ...facts) <= columns
+}
+
+/** A node, and what its line begins with: `rail` continues below it. */
+interface Place {
+  readonly node: TreeNode
+  /** before its own rail */
+  readonly before: string
+  readonly below: string
+  readonly at: 'begin' | 'middle'
 }
 
 /** A stack instead of recursion: chains can be of any length. */
 function linesOf(root: TreeNode): Line[] {
   const lines: Line[] = []
-  const stack: { node: TreeNode; lead: string; below: string }[] = [
-    { node: root, lead: '', below: '' },
-  ]
-  for (let at = stack.pop(); at !== undefined; at = stack.pop()) {
-    const { node, lead, below } = at
-    lines.push({ lead, node })
-    if (node.kind !== 'snapshot') continue
+  const stack: Place[] = [{ node: root, before: '', below: '', at: 'begin' }]
+  for (let place = stack.pop(); place !== undefined; place = stack.pop()) {
+    const { node, before, below, at } = place
     const { aside, onward } = branchesOf(node)
-    const next = aside.map((child, index) => {
-      const isLast = onward === undefined && index === aside.length - 1
+    lines.push({ lead: before + railOf(at, onward, before), node })
+    const rail = below + (onward === undefined ? '  ' : '│ ')
+    const next = aside.map((child, index): Place => {
+      const isLast = index === aside.length - 1
       return {
         node: child,
-        lead: `${below}${isLast ? '└─' : '├─'}`,
-        below: below + (isLast ? '  ' : '│ '),
+        before: `${rail}${isLast ? '└─' : '├─'}`,
+        below: rail + (isLast ? '  ' : '│ '),
+        at: 'begin',
       }
     })
-    if (onward !== undefined) next.push({ node: onward, lead: below, below })
+    if (onward !== undefined) next.push({ node: onward, before: below, below, at: 'middle' })
     stack.push(...next.reverse())
   }
   return lines
 }
 
-function branchesOf({ children }: SnapshotNode): { aside: TreeNode[]; onward?: TreeNode } {
-  const onward = children.findLast(({ kind }) => kind === 'snapshot')
+function railOf(at: Place['at'], onward: TreeNode | undefined, before: string): string {
+  if (at === 'middle') return onward === undefined ? '└─' : '├─'
+  if (onward === undefined) return '──'
+  return before === '' ? '┌─' : '┬─'
+}
+
+interface Branches {
+  readonly aside: readonly TreeNode[]
+  /** what continues the line of the same environment */
+  readonly onward?: TreeNode
+}
+
+/** The first snapshot that the environment took next, or the environment itself, if it took none. */
+function branchesOf(node: TreeNode): Branches {
+  if (node.kind === 'environment') return { aside: [] }
+  const { children, environmentId } = node
+  const onward =
+    children.find((each) => each.kind === 'snapshot' && each.environmentId === environmentId) ??
+    children.find((each) => each.id === environmentId)
   const aside = children.filter((child) => child !== onward)
   return onward === undefined ? { aside } : { aside, onward }
 }
 
-function renderLine(
-  { lead, node }: Line,
-  widest: number,
-  { nowMs, columns }: TreeView,
-  style: Style,
-): string {
+function renderLine({ lead, node }: Line, layout: Layout, style: Style): string {
+  const { nowMs, columns, widest } = layout
   const name = nameOf(node)
   const pad = ' '.repeat(widest - width(lead) - 2 - width(name))
   const isSnapshot = node.kind === 'snapshot'
   const id = (node.name === null ? '' : node.id).padEnd(node.id.length)
-  const ids = columns === undefined || columns >= widthForIds ? `${gap}${id}` : ''
-  const age = formatAge(node.createdAt, nowMs).padEnd(3)
+  const ids = layout.ids === 'shown' ? `${gap}${id}` : ''
   const parts: Part[] = [
     [lead, style.faint],
     [isSnapshot ? '● ' : '▸ ', isSnapshot ? style.doubtful : style.good],
     [name, node.name === null ? (text) => text : style.strong],
-    [`${pad}${ids}${gap}${age}${gap}`, style.faint],
+    [`${pad}${ids}${gap}${ageOf(node, nowMs)}${gap}`, style.faint],
     ...(isSnapshot ? snapshotParts(node, style) : [statusPart(node.status, style)]),
   ]
   return paintCut(parts, columns)
 }
 
+function ageOf({ createdAt }: TreeNode, nowMs: number): string {
+  return formatAge(createdAt, nowMs).padEnd(3)
+}
+
 type Part = [text: string, paint: (text: string) => string]
 
 function snapshotParts(node: SnapshotNode, style: Style): Part[] {
-  const size = node.ownBytes === null ? 'not counted yet' : formatBytes(node.ownBytes)
   const what = node.captured.includes('processes') ? '' : `${gap}files only`
   const message = node.message === '' ? '' : `${gap}${printable(node.message)}`
   if (node.status !== 'ready') return [[`${node.status}${message}`, style.bad]]
   return [
-    [size, (text) => text],
-    [what + message, style.faint],
+    [factOf(node), (text) => text],
+    [what + reasonOf(node) + message, style.faint],
   ]
+}
+
+/** What must stay readable on a narrow terminal. */
+function factOf(node: TreeNode): string {
+  if (node.kind === 'environment' || node.status !== 'ready') return node.status
+  return node.ownBytes === null ? 'not counted yet' : formatBytes(node.ownBytes)
+}
+
+const reasons: Record<SnapshotNode['by'], string> = {
+  user: '',
+  fork: `${gap}taken to fork`,
+  promote: `${gap}taken to promote`,
+  pause: `${gap}taken to release memory`,
+}
+
+/** Why there is a snapshot that nobody asked for. */
+function reasonOf({ by }: SnapshotNode): string {
+  return reasons[by]
 }
 
 function statusPart(status: Parameters<typeof paintStatus>[0], style: Style): Part {

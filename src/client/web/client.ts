@@ -1,11 +1,20 @@
 import type { Input, OperationName, Output } from '../../api/contract/contract.ts'
 import type { ForkpointEvent } from '../../api/contract/data/store.ts'
+import type { NewToken, PrincipalInfo } from '../../api/contract/data/token.ts'
 import type { CallOptions, EventOptions } from '../../api/control.ts'
 import { InvalidInputError } from '../../model/errors.ts'
 import { quote } from '../../model/text/quote.ts'
 import { formatAddress, parseAddress } from '../address.ts'
 import { perform } from '../link/perform.ts'
 import type { Link } from '../link/send-operation.ts'
+import {
+  type CommandOutput,
+  type CommandState,
+  commandOutput,
+  listCommands,
+  listProcesses,
+  type ProcessState,
+} from './commands.ts'
 import { followEvents } from './events.ts'
 import {
   type CommandPart,
@@ -16,11 +25,29 @@ import {
   type WebExecResult,
 } from './exec.ts'
 import { fetcher } from './fetcher.ts'
-import { type ReadFileOptions, readFile, type WriteFileOptions, writeFile } from './files.ts'
+import {
+  type FileEntry,
+  listFiles,
+  type ReadFileOptions,
+  readFile,
+  type WriteFileOptions,
+  writeFile,
+} from './files.ts'
+import type { Abortable } from './inside.ts'
+import { logIn, logOut, principal } from './login.ts'
 import { newKey } from './new-key.ts'
+import {
+  closeTerminal,
+  linkPort,
+  listPorts,
+  listTerminals,
+  type PortLink,
+  type TerminalState,
+} from './terminals.ts'
 
 export type { Input, OperationName, Output } from '../../api/contract/contract.ts'
 export type { ForkpointEvent } from '../../api/contract/data/store.ts'
+export type { NewToken, PrincipalInfo } from '../../api/contract/data/token.ts'
 export {
   BackendError,
   ConflictError,
@@ -34,11 +61,16 @@ export {
   TimeoutError,
   UnsupportedError,
 } from '../../model/errors.ts'
+export type { CommandOutput, CommandState, ProcessState } from './commands.ts'
 export type { CommandEnd, CommandPart, WebExecOptions, WebExecResult } from './exec.ts'
-export type { ReadFileOptions, WriteFileOptions } from './files.ts'
+export type { FileEntry, ReadFileOptions, WriteFileOptions } from './files.ts'
+export type { Abortable } from './inside.ts'
+export type { PortLink, TerminalState } from './terminals.ts'
 
 export interface ClientOptions {
   readonly token?: string
+  /** what sends requests, for those who want to watch them; absent: the global `fetch` */
+  readonly fetch?: typeof fetch
 }
 
 /** A daemon, from a browser or an edge runtime. Environments are named by id, shortened id or name. */
@@ -84,6 +116,26 @@ export interface Client {
     data: string | Uint8Array<ArrayBuffer>,
     options?: WriteFileOptions,
   ): Promise<void>
+  /** The entries of a directory inside. */
+  listFiles(id: string, path: string, options?: Abortable): Promise<readonly FileEntry[]>
+  /** The commands that run inside, or ran lately. */
+  commands(id: string, options?: Abortable): Promise<readonly CommandState[]>
+  /** What a command has printed so far, as far as it is kept. */
+  output(id: string, command: string, options?: Abortable): Promise<CommandOutput>
+  /** Every process inside. */
+  processes(id: string, options?: Abortable): Promise<readonly ProcessState[]>
+  /** The terminals inside that were started. */
+  terminals(id: string, options?: Abortable): Promise<readonly TerminalState[]>
+  /** Hangs up, which ends the programs that run on it. */
+  closeTerminal(id: string, name: string): Promise<void>
+  /** The ports inside on which something listens. */
+  ports(id: string, options?: Abortable): Promise<readonly number[]>
+  /** An address for a browser that opens one port inside, and nothing else. */
+  portLink(id: string, port: number, options?: Abortable): Promise<PortLink>
+  /** What the token may do. */
+  principal(options?: Abortable): Promise<PrincipalInfo>
+  /** Removes the token itself, which is refused from now on. */
+  logOut(): Promise<void>
   /** What happens from now on, or after an event, until the signal aborts or the client is closed. */
   events(
     options?: Pick<EventOptions, 'signal' | 'after'>,
@@ -99,9 +151,9 @@ export interface Client {
  * import { connect } from 'forkpoint/client'
  * const client = connect('https://build-1:7070', { token })
  */
-export function connect(url: string | URL, { token }: ClientOptions = {}): Client {
+export function connect(url: string | URL, options: ClientOptions = {}): Client {
   const closing = new AbortController()
-  const far = fetcher(webAddress(String(url)), token, closing.signal)
+  const far = fetcher(webAddress(String(url)), { ...options, closed: closing.signal })
   const link: Link = {
     where: far.where,
     json: (sent) =>
@@ -114,9 +166,30 @@ export function connect(url: string | URL, { token }: ClientOptions = {}): Clien
     stream: (id, command, options = {}) => execStream(far, id, command, options),
     readFile: (id, path, options = {}) => readFile(far, id, path, options),
     writeFile: (id, path, data, options = {}) => writeFile(far, id, path, data, options),
+    listFiles: (id, path, options = {}) => listFiles(far, id, path, options),
+    commands: (id, options = {}) => listCommands(far, id, options),
+    output: (id, command, options = {}) => commandOutput(far, id, command, options),
+    processes: (id, options = {}) => listProcesses(far, id, options),
+    terminals: (id, options = {}) => listTerminals(far, id, options),
+    closeTerminal: (id, name) => closeTerminal(far, id, name),
+    ports: (id, options = {}) => listPorts(far, id, options),
+    portLink: (id, port, options = {}) => linkPort(far, id, port, options),
+    principal: (options = {}) => principal(far, options),
+    logOut: () => logOut(far),
     events: (options = {}) => followEvents(far, options),
     close: () => closing.abort(),
   }
+}
+
+/**
+ * Exchanges the code of a link of `forkpoint dashboard` for a token, once.
+ *
+ * @example
+ * const { token } = await login(location.origin, code)
+ */
+export function login(url: string | URL, code: string): Promise<NewToken> {
+  const closed = new AbortController().signal
+  return logIn(fetcher(webAddress(String(url)), { closed }), code)
 }
 
 function webAddress(url: string): string {

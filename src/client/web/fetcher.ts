@@ -16,7 +16,14 @@ export interface Fetcher {
   send<T>(sent: WebSent, read: (answer: Response) => Promise<T>): Promise<T>
 }
 
-export function fetcher(where: string, token: string | undefined, closed: AbortSignal): Fetcher {
+export interface FetcherOptions {
+  readonly token?: string | undefined
+  readonly fetch?: typeof fetch | undefined
+  readonly closed: AbortSignal
+}
+
+export function fetcher(where: string, options: FetcherOptions): Fetcher {
+  const { token, closed, fetch: fetchWith = (input, init) => fetch(input, init) } = options
   const auth: Record<string, string> =
     token === undefined ? {} : { authorization: `Bearer ${token}` }
   const asError: Losses['asError'] = (error, happened) => unreachable(where, error, happened)
@@ -34,7 +41,7 @@ export function fetcher(where: string, token: string | undefined, closed: AbortS
         ...(body !== undefined && { body }),
       }
       return await retried(method === 'GET' ? 'no' : 'maybe', ended, async () => {
-        const answer = await fetch(`${where}${path}`, request)
+        const answer = await fetchWith(`${where}${path}`, request)
         if (answer.ok) return await read(answer)
         throw failureIn(answer.status, await answer.text())
       })

@@ -1,4 +1,6 @@
+import * as z from 'zod/mini'
 import { filledPath, insidePath, insidePaths } from '../../api/contract/routes.ts'
+import { parsedAnswer } from '../link/answer.ts'
 import { withQuery } from '../link/sent.ts'
 import type { Fetcher } from './fetcher.ts'
 
@@ -39,9 +41,42 @@ export async function writeFile(
   await fetcher.send(sent, async () => {})
 }
 
-function filesPath(id: string, query: Readonly<Record<string, unknown>>): string {
+const fileEntry = z.object({
+  name: z.string(),
+  type: z.enum(['file', 'directory', 'symlink', 'other']),
+  /** permission bits */
+  mode: z.number(),
+  sizeBytes: z.number(),
+  /** nanoseconds since 1970, as a number in text */
+  mtimeNs: z.string(),
+  uid: z.number(),
+  gid: z.number(),
+  /** where a symlink points to */
+  target: z.nullable(z.string()),
+})
+
+/** What a directory inside holds under one name. */
+export type FileEntry = Readonly<z.infer<typeof fileEntry>>
+
+export async function listFiles(
+  fetcher: Fetcher,
+  id: string,
+  path: string,
+  { signal }: { readonly signal?: AbortSignal },
+): Promise<readonly FileEntry[]> {
+  const sent = { method: 'GET', path: filesPath(id, { path }, insidePaths.fileList), signal }
+  const answer: unknown = await fetcher.send(sent, (response) => response.json())
+  const from = { where: fetcher.where, name: 'files.list' }
+  return parsedAnswer(z.array(fileEntry), answer, from)
+}
+
+function filesPath(
+  id: string,
+  query: Readonly<Record<string, unknown>>,
+  below: string = insidePaths.files,
+): string {
   return withQuery(
-    filledPath(insidePath(insidePaths.files), () => id),
+    filledPath(insidePath(below), () => id),
     query,
   )
 }

@@ -19,12 +19,16 @@ export function lostConnections(
   const lost = [...outsideConnections(images.files).map(outside), ...openEnds.flatMap(cutShort)]
   if (lost.length === 0) return []
   const holders = holdersOf(images, verdicts)
-  return lost.map(({ socket: { id, from, to }, what, consequence }) => ({
-    process: holders.get(id) ?? null,
-    object: `the TCP connection from ${inWords(from)} to ${inWords(to)}`,
+  return lost.map(({ socket, what, consequence }) => ({
+    process: holders.get(socket.id) ?? null,
+    object: connectionInWords(socket),
     what,
     consequence,
   }))
+}
+
+export function connectionInWords({ from, to }: TcpSocket): string {
+  return `the TCP connection from ${inWords(from)} to ${inWords(to)}`
 }
 
 function outside(socket: TcpSocket): LostConnection {

@@ -13,19 +13,17 @@ const leastBytes = 1024 ** 2
 /**
  * Frees the parts of files that only removed snapshots needed. Files that snapshots inherit are links, so
  * without this a page of a removed snapshot would keep all its others. Whoever begins to use such a file
- * meanwhile does so through one of these snapshots, and needs no more of it than that one.
+ * meanwhile does so through one of these snapshots, and needs no more of it than that one. Returns the bytes
+ * of files that a life maps: they stay as they are.
  */
-export async function reclaim(
-  tools: Tools,
-  homes: readonly MemoryHome[],
-): Promise<{ readonly leftBytes: number }> {
+export async function reclaim(tools: Tools, homes: readonly MemoryHome[]): Promise<number> {
   const large = orphanedFiles(homes).filter(({ bytes }) => bytes >= leastBytes)
+  const mapped = large.filter(({ hasOtherUsers }) => hasOtherUsers)
   const files = large.filter(({ hasOtherUsers }) => !hasOtherUsers)
   const concerned = new Set(files.flatMap(({ names }) => names.map(({ home }) => home)))
   const used = [...concerned].map(usedRanges)
   for (const file of files) await punch(tools, file, used)
-  const left = large.filter(({ hasOtherUsers }) => hasOtherUsers)
-  return { leftBytes: left.reduce((sum, { bytes }) => sum + bytes, 0) }
+  return mapped.reduce((sum, { bytes }) => sum + bytes, 0)
 }
 
 async function punch(tools: Tools, file: HeldFile, used: readonly UsedRanges[]): Promise<void> {

@@ -83,11 +83,10 @@ async function carryOut<N extends OperationName>(
   return output
 }
 
-/** Whoever changes an environment uses it. One that sleeps is not woken by that. */
-function noteUse({ activity, store }: Engine, input: unknown): void {
+/** Whoever changes an environment uses it. */
+function noteUse({ activity }: Engine, input: unknown): void {
   const { id } = input as { readonly id?: unknown }
-  if (!isEnvironmentId(id) || store.environments.get(id)?.status !== 'running') return
-  activity.touch(id)
+  if (isEnvironmentId(id)) activity.touch(id)
 }
 
 /** The name to use in messages about its input: callers know the method, not its group. */

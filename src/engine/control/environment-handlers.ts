@@ -1,15 +1,19 @@
 import type { environmentOperations } from '../../api/contract/environments.ts'
+import { byAgeAndName } from '../../model/values/natural-order.ts'
 import { requireCapability } from '../capabilities.ts'
 import { noteCopy, readCopyNote } from '../copying/copy-notes.ts'
-import { logEntry } from '../history/log.ts'
+import { logEntry, loggedId } from '../history/log.ts'
 import { attach } from '../operations/create/attach.ts'
 import { create } from '../operations/create/create.ts'
 import { fork } from '../operations/fork/fork.ts'
+import { forkWithConnections } from '../operations/fork/keep-connections.ts'
+import { labelEnvironment } from '../operations/label.ts'
 import { pause, resume } from '../operations/pause.ts'
 import { promote } from '../operations/promote.ts'
 import { remove } from '../operations/remove.ts'
 import { rename } from '../operations/rename.ts'
 import { restore, revive } from '../operations/restore.ts'
+import { setNet } from '../operations/set-net.ts'
 import { release, snapshot } from '../operations/snapshot/snapshot.ts'
 import { renewed, setPolicy } from '../policies/set-policy.ts'
 import { wake } from '../policies/wake.ts'
@@ -32,7 +36,7 @@ export const environmentHandlers: Handlers<keyof typeof environmentOperations> =
   'environment.list': async (engine, filter) => {
     await markDead(engine)
     const records = engine.store.environments.list(filter)
-    return records.map((record) => environmentInfo(engine, record))
+    return records.sort(byAgeAndName).map((record) => environmentInfo(engine, record))
   },
   'environment.stats': async (engine, { id }) => {
     const record = await liveRecord(engine, id)
@@ -47,7 +51,8 @@ export const environmentHandlers: Handlers<keyof typeof environmentOperations> =
       netLimitBytes: netBytes,
     }
   },
-  'environment.log': async (engine, { id }) => engine.store.journal.list(id).map(logEntry),
+  'environment.log': async ({ store }, { reference }) =>
+    store.journal.list(loggedId(store, reference)).map(logEntry),
   'environment.pause': async (engine, { id, release: wantsRelease }) => {
     if (wantsRelease) await release(engine, id)
     else await pause(engine, id)
@@ -62,11 +67,17 @@ export const environmentHandlers: Handlers<keyof typeof environmentOperations> =
   'environment.wake': async (engine, { id }) => environmentInfo(engine, await wake(engine, id)),
   'environment.policy': async (engine, input) =>
     environmentInfo(engine, await setPolicy(engine, input)),
+  'environment.net': async (engine, input) => {
+    const { record, cut } = await setNet(engine, input)
+    return { environment: environmentInfo(engine, record), cut: [...cut] }
+  },
   'environment.snapshot': async (engine, { id, ...input }, { signal }) =>
     snapshotInfo(await snapshot(engine, id, { ...input, signal })),
   'environment.restore': async (engine, { id, to, ...input }) =>
     environmentInfo(engine, await restore(engine, id, to, input)),
   'environment.fork': async (engine, { id, ...input }) => {
+    if (input.connections === 'keep')
+      return forked(engine, await forkWithConnections(engine, id, input))
     const { backend } = await liveRecord(engine, id)
     requireCapability(engine.backend(backend), 'fork')
     const base = await snapshot(engine, id, { strict: input.strict ?? false, by: 'fork' })
@@ -77,6 +88,8 @@ export const environmentHandlers: Handlers<keyof typeof environmentOperations> =
   'environment.noteCopy': async (engine, input) =>
     environmentInfo(engine, await noteCopy(engine, input)),
   'environment.copyNote': async (engine, input) => await readCopyNote(engine, input),
+  'environment.label': async (engine, { id, labels }) =>
+    environmentInfo(engine, labelEnvironment(engine, id, labels)),
   'environment.rename': async (engine, { id, name }) =>
     environmentInfo(engine, await rename(engine, id, name)),
   'environment.remove': async (engine, { id, force }) => {

@@ -21,6 +21,8 @@ export const snapshotHandlers: Handlers<keyof typeof snapshotOperations> = {
     forked(engine, await fork(engine, engine.store.snapshots.resolve(id), input)),
   'snapshot.label': async (engine, { id, labels }) =>
     snapshotInfo(labelSnapshot(engine, id, labels)),
+  'snapshot.annotate': async ({ store }, { id, metadata }) =>
+    snapshotInfo(store.snapshots.update(id, { metadata })),
   'snapshot.rename': async (engine, { id, name }) => snapshotInfo(renameSnapshot(engine, id, name)),
   'snapshot.ready': async (engine, { id }) => snapshotInfo(await whenReady(engine, id)),
   'snapshot.durable': async (engine, { id }) => {

@@ -2,6 +2,7 @@ import type { storeOperations } from '../../api/contract/store.ts'
 import { toJson } from '../../model/errors.ts'
 import { measureUsage } from '../background/measure-usage.ts'
 import { flatTree } from '../history/flat-tree.ts'
+import { runningOperations } from '../history/running-operations.ts'
 import { buildTree, treeAround } from '../history/tree.ts'
 import { pruneImages } from '../operations/prune-images.ts'
 import { markDead } from '../recovery/liveness.ts'
@@ -26,13 +27,7 @@ export const storeHandlers: Handlers<keyof typeof storeOperations> = {
   usage: async (engine) => await measureUsage(engine),
   'images.prune': async (engine, options) => await pruneImages(engine, options),
   warnings: async (engine) => engine.warnings.list().map(toJson),
-  operations: async ({ store }) =>
-    store.journal.open().map(({ id, kind, environmentId: environment, startedAt }) => ({
-      id,
-      kind,
-      environment,
-      startedAt,
-    })),
+  operations: async (engine) => await runningOperations(engine),
   failureLogs: async (engine) =>
     engine
       .backends()

@@ -7,8 +7,9 @@ import type { EnvironmentId, SnapshotId } from '../../model/ids.ts'
 import { requireFacet } from '../capabilities.ts'
 import type { Engine } from '../engine.ts'
 import { findReferent, type Referent } from '../reference.ts'
+import { withoutIdentity } from './identity-files.ts'
 
-type DiffOptions = Pick<Input<'files.diff'>, 'paths' | 'patch'>
+type DiffOptions = Pick<Input<'files.diff'>, 'paths' | 'patch' | 'all'>
 
 /** Compares the layers of `from` and `to`, without reading those they have in common. */
 async function diffFiles(
@@ -21,9 +22,11 @@ async function diffFiles(
   const source = from === 'before' ? before(engine, to, target) : sideOf(engine, from)
   requireSame(source, target)
   const { files } = target
-  const { paths, patch = 'none' } = options
+  const { paths, patch = 'none', all = false } = options
   const wanted = paths === undefined ? {} : { paths }
-  const changes = await files.changes(source.view, target.view, wanted)
+  const found = await files.changes(source.view, target.view, wanted)
+  const sides = { files, before: source.view, after: target.view }
+  const changes = all ? found : await withoutIdentity(found, sides, paths)
   if (patch === 'none') return { changes, patch: '' }
   const texts: string[] = []
   let length = 0

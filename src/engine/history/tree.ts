@@ -2,6 +2,7 @@ import type { EnvironmentNode, SnapshotNode, TreeNode } from '../../api/contract
 import type { EnvironmentRecord } from '../../model/environment.ts'
 import type { EnvironmentId, SnapshotId } from '../../model/ids.ts'
 import type { SnapshotRecord } from '../../model/snapshot.ts'
+import { byAgeAndName } from '../../model/values/natural-order.ts'
 import { type Lineage, lineageOf } from './lineage.ts'
 
 /** All snapshots and environments as one forest; an environment without a snapshot is a root. */
@@ -16,12 +17,6 @@ export function buildTree(
   const alone = (heads.get(null) ?? []).map(environmentNode)
   const roots = lineage.roots.map((root) => nodeOf(root, lineage, heads))
   return [...roots, ...alone].sort((a, b) => a.createdAt - b.createdAt)
-}
-
-/** Forks of one call may have the same age; then `try-2` comes before `try-10`. */
-function byAgeAndName(a: EnvironmentRecord, b: EnvironmentRecord): number {
-  const byName = (a.name ?? '').localeCompare(b.name ?? '', 'en', { numeric: true })
-  return a.createdAt - b.createdAt || byName
 }
 
 /** The whole tree that contains this environment or snapshot. */
@@ -60,6 +55,7 @@ function snapshotNode(
   made: ReadonlyMap<SnapshotId, SnapshotNode>,
 ): SnapshotNode {
   const { id, name, status, createdAt, durable, message, captured, environmentId, by } = snapshot
+  const { labels } = snapshot
   const below = lineage.childrenOf(id).flatMap((child) => made.get(child.id) ?? [])
   return {
     kind: 'snapshot',
@@ -73,12 +69,14 @@ function snapshotNode(
     environmentId,
     by,
     ownBytes: ownBytesOf(snapshot),
+    labels,
     children: [...(heads.get(id) ?? []).map(environmentNode), ...below],
   }
 }
 
-function environmentNode({ id, name, status, createdAt }: EnvironmentRecord): EnvironmentNode {
-  return { kind: 'environment', id, name, status, createdAt }
+function environmentNode(environment: EnvironmentRecord): EnvironmentNode {
+  const { id, name, status, createdAt, labels } = environment
+  return { kind: 'environment', id, name, status, createdAt, labels }
 }
 
 function ownBytesOf({ sizes }: Pick<SnapshotRecord, 'sizes'>): number | null {

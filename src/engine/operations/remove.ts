@@ -1,6 +1,7 @@
 import { killPoint } from '../../linux/kill-points.ts'
 import type { EnvironmentId } from '../../model/ids.ts'
 import { patience } from '../../model/values/patience.ts'
+import { withoutUndefined } from '../../model/values/without-undefined.ts'
 import { removeUnusedNotes } from '../copying/copy-notes.ts'
 import type { Engine } from '../engine.ts'
 import { secureLastCopy } from '../proofs/last-copy.ts'
@@ -34,7 +35,8 @@ export async function remove(
   if (!force) await secureLastCopy(engine, record)
   const operation = store.transaction(() => {
     store.environments.update(id, { status: 'removing' })
-    return store.journal.begin('remove', id, cause && { cause })
+    const { name } = record
+    return store.journal.begin('remove', id, withoutUndefined({ name: name ?? undefined, cause }))
   })
   killPoint('remove:recorded')
   engine.transports.cut(id)

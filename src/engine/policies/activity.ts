@@ -3,7 +3,7 @@ import type { Engine } from '../engine.ts'
 
 /** Notes when callers use environments that have an idle policy. */
 export interface Activity {
-  /** A caller uses it now. */
+  /** A caller uses it now. One that sleeps is not woken by that. */
   touch(id: EnvironmentId): void
   close(): void
 }
@@ -22,7 +22,8 @@ export function activity(engine: () => Engine): Activity {
     written.set(id, at)
     try {
       const record = store.environments.get(id)
-      if (record?.policy?.idle !== undefined || record?.sleptAt) store.activity.note(id, at)
+      if (record?.status !== 'running') return
+      if (record.policy?.idle !== undefined || record.sleptAt) store.activity.note(id, at)
     } catch (err) {
       // The store is busy. The next use writes it.
       log.debug({ environment: id, err }, 'cannot note that an environment is used')

@@ -6,6 +6,7 @@ import type { AcquireOptions, Lease } from '../../store/leases.ts'
 import type { Engine } from '../engine.ts'
 import { retire } from '../spares/discard.ts'
 import { giveBack } from './give-back.ts'
+import { putBackNet } from './put-back-net.ts'
 
 /**
  * Holds an environment for this caller alone, in the state that its record says: first recovers what a
@@ -100,6 +101,7 @@ async function recoverOperation(
     environments.remove(id)
     return
   }
+  if (operation.kind === 'net') await putBackNet(engine, record)
   await runAll(
     // The record holds what was committed, so every other life ends.
     () => retire(engine, record, record.instance),

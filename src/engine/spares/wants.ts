@@ -34,6 +34,18 @@ export function afterFork(snapshot: SnapshotId, made: number): Want[] {
   }))
 }
 
+/** For spares that had to go for another reason. */
+export function sameAgain(spares: readonly SpareRecord[]): Want[] {
+  const forks = spares.filter(({ kind }) => kind === 'fork')
+  const bySnapshot = Map.groupBy(forks, ({ snapshot }) => snapshot)
+  return [
+    ...[...bySnapshot].flatMap(([snapshot, made]) => afterFork(snapshot, made.length)),
+    ...spares
+      .filter(({ kind }) => kind === 'restore')
+      .flatMap(({ snapshot, environmentId }) => afterRestore(snapshot, environmentId)),
+  ]
+}
+
 /** The wants to serve, in order. Only the latest fit: their spares would push out the others. */
 export function enqueue(queue: readonly Want[], wants: readonly Want[], most: number): Want[] {
   const fresh = wants.slice(0, most)

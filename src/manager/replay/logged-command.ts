@@ -6,7 +6,7 @@ const words = z.array(z.string())
 
 /** The options that make a difference when the command runs again. */
 const replayedOptions = z.object({
-  mode: z.exactOptional(z.enum(['shell', 'process'])),
+  mode: z.exactOptional(z.enum(['shell', 'detached', 'process'])),
   shell: z.exactOptional(z.string()),
   cwd: z.exactOptional(z.string()),
   env: z.exactOptional(z.record(z.string(), z.string())),

@@ -14,3 +14,12 @@ export function carries(
 ): boolean {
   return Object.entries(wanted).every(([key, value]) => labels[key] === value)
 }
+
+/** The labels after a change, in which null removes one. */
+export function changedLabels(
+  labels: Readonly<Record<string, string>>,
+  changes: Readonly<Record<string, string | null>>,
+): Record<string, string> {
+  const merged = Object.entries({ ...labels, ...changes })
+  return Object.fromEntries(merged.filter((pair): pair is [string, string] => pair[1] !== null))
+}

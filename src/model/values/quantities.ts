@@ -190,3 +190,16 @@ function pair(total: number, size: number, big: string, small: string): string {
   const rest = total % size
   return `${Math.floor(total / size)} ${big}${rest === 0 ? '' : ` ${rest} ${small}`}`
 }
+
+/** When something was, by the clock of this machine: `14:03:59`, with the date if that is not today's. */
+export function formatClock(thenMs: number, nowMs: number): string {
+  const [day, time] = clockOf(thenMs)
+  return day === clockOf(nowMs)[0] ? time : `${day} ${time}`
+}
+
+function clockOf(ms: number): [day: string, time: string] {
+  const at = new Date(ms)
+  const two = (number: number) => String(number).padStart(2, '0')
+  const day = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`
+  return [day, `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`]
+}

@@ -22,7 +22,7 @@ const forEverybody: ReadonlySet<OperationName> = new Set<OperationName>([
 
 /** Whether it makes something or sets labels; then it always sets those of the token. */
 function setsLabels(name: OperationName): boolean {
-  return madeBy(name) !== null || name === 'snapshot.label'
+  return madeBy(name) !== null || name === 'snapshot.label' || name === 'environment.label'
 }
 
 /** The fields of inputs that name an environment or a snapshot. */

@@ -2,15 +2,20 @@ import * as z from 'zod/mini'
 import { contract, type OperationName, streams } from '../../api/contract/contract.ts'
 import { errorData } from '../../api/contract/data/data.ts'
 import { event } from '../../api/contract/data/store.ts'
+import { loginLink, principalInfo } from '../../api/contract/data/token.ts'
 import {
   connectPath,
+  dashboardPaths,
   eventsPath,
+  insidePath,
+  insidePaths,
   pathFields,
   type Route,
   requestPath,
   routes,
   streamRoutes,
 } from '../../api/contract/routes.ts'
+import { linkInput } from '../dashboard/login.ts'
 import type { InsideRoute } from '../inside/inside-route.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -109,6 +114,25 @@ function others(): Described[] {
       answer: jsonAnswer(z.unknown()),
     },
     {
+      ...get,
+      method: 'POST',
+      sends: 'json',
+      path: dashboardPaths.link,
+      operation: 'dashboard.link',
+      scope: 'admin',
+      summary: 'a link that logs a browser in, once and within two minutes',
+      input: linkInput,
+      answer: jsonAnswer(loginLink),
+    },
+    {
+      ...get,
+      path: dashboardPaths.principal,
+      operation: 'principal',
+      scope: 'read',
+      summary: 'what the token of this request may do',
+      answer: jsonAnswer(principalInfo),
+    },
+    {
       ...exec,
       path: connectPath,
       operation: 'connect',
@@ -119,6 +143,12 @@ function others(): Described[] {
       path: '/v1/environments/{id}/terminals/{terminal}',
       operation: 'terminal.attach',
       summary: 'a WebSocket: binary messages are output and input, text is { cols, rows }',
+    },
+    {
+      ...exec,
+      path: insidePath(insidePaths.portBytes),
+      operation: 'port.bytes',
+      summary: 'a WebSocket: binary messages are the bytes of a TCP connection to a port inside',
     },
     {
       ...exec,

@@ -1,6 +1,6 @@
 import { StringDecoder } from 'node:string_decoder'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { CommandResult } from '../../agent/commands/commands.ts'
+import type { CommandInfo, CommandResult } from '../../agent/commands/commands.ts'
 import type { Command } from '../../api/handles/command.ts'
 import type { Given } from '../../api/inputs/checked.ts'
 import * as v from '../../api/inputs/values.ts'
@@ -45,6 +45,12 @@ function tooLong({ id }: Command, name: StreamName): ResourceError {
   })
 }
 
+interface SendOptions {
+  readonly encoding?: Encoding | undefined
+  /** the command that this one waits for, if it does for long */
+  readonly wait?: Promise<CommandInfo>
+}
+
 /**
  * Output line by line as it comes, each with the offset at which a later request continues, then how the
  * command ended. The command continues if the client hangs up.
@@ -53,12 +59,14 @@ export async function sendOutput(
   request: FastifyRequest,
   reply: FastifyReply,
   command: Command,
-  form: Encoding = 'utf8',
+  { encoding: form = 'utf8', wait }: SendOptions = {},
 ): Promise<void> {
   const lines = lineWriter(request, reply)
   reply.raw.once('close', () => command.detach())
   try {
     await lines.write({ type: 'start', id: command.id })
+    // Nothing else comes before the command begins, so this cannot get in between.
+    wait?.then(({ id, command }) => lines.write({ type: 'wait', id, command }))
     const [end] = await Promise.all([
       command.wait(),
       ...names.map((name) => sendStream(command, name, form, lines.write)),

@@ -18,9 +18,11 @@ const outputInput = options({
   /** how long to wait for the end */
   waitMs: v.whole(0, longestWaitMs),
   encoding,
+  /** leaves the output to whoever follows the command now */
+  readAlong: v.truth,
 })
 const sentInput = options({ data: v.text(longestInput), encoding, end: v.truth })
-const signalInput = fields({ signal: v.word }, {})
+const signalInput = fields({ signal: v.word }, { graceMs: v.whole(1) })
 
 /** Commands that run or ran inside, by their ids. */
 export function addCommands(to: InsideApp): void {
@@ -28,7 +30,7 @@ export function addCommands(to: InsideApp): void {
     to,
     {
       method: 'GET',
-      path: 'commands',
+      path: insidePaths.commands,
       operation: 'command.list',
       scope: 'exec',
       summary: 'the commands that run or ran lately',
@@ -72,7 +74,7 @@ export function addCommands(to: InsideApp): void {
     }) => {
       const command = await environment.command(rest.params.command ?? '', offsets)
       if (wantedForm(rest.request) === 'json') return await outputSoFar(command, waitMs)
-      await sendOutput(rest.request, rest.reply, command, form)
+      await sendOutput(rest.request, rest.reply, command, { encoding: form })
       return rest.reply
     },
   )
@@ -104,17 +106,23 @@ export function addCommands(to: InsideApp): void {
       path: 'commands/{command}/signal',
       operation: 'command.signal',
       scope: 'exec',
-      summary: 'send a signal, such as SIGTERM',
+      summary: 'send a signal, such as SIGTERM; with `graceMs`, SIGKILL follows',
       input: signalInput,
       answers: 'nothing',
     },
-    async ({ environment, input: { signal }, params }) => {
-      const command = await environment.command(params.command ?? '')
-      try {
-        await command.signal(signal as NodeJS.Signals)
-      } finally {
-        command.detach()
-      }
+    ({ environment, input, params }) => environment.kill(params.command ?? '', input),
+  )
+  insideRoute(
+    to,
+    {
+      method: 'GET',
+      path: insidePaths.processes,
+      operation: 'processes',
+      scope: 'exec',
+      summary: 'every process inside',
+      input: options({}),
+      answers: 'json',
     },
+    ({ environment }) => environment.processes(),
   )
 }

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import type { CommandInfo } from '../../agent/commands/commands.ts'
 import { insidePaths } from '../../api/contract/routes.ts'
 import type { Command } from '../../api/handles/command.ts'
 import type { Environment } from '../../api/handles/environment.ts'
@@ -16,7 +17,7 @@ import { type Inside, type InsideApp, insideRoute } from './inside-route.ts'
 const longestStdin = 16 * 1024 ** 2
 
 const common = {
-  mode: v.oneOf('shell', 'process'),
+  mode: v.oneOf('shell', 'detached', 'process'),
   shell: v.word,
   cwd: v.path,
   env: variables,
@@ -26,7 +27,7 @@ const common = {
 
 const execInput = fields(
   { command: commandInput },
-  { ...common, stdin: v.text(longestStdin), encoding },
+  { ...common, stdin: v.text(longestStdin), encoding, waits: v.truth },
 )
 const spawnInput = fields(
   { command: commandInput },
@@ -74,8 +75,10 @@ async function exec(inside: Inside<ExecInput>, service: Service): Promise<unknow
   const { environment, input, request, reply } = inside
   const { idempotencyKey: key } = request.session
   if (wantedForm(request) !== 'json') {
-    const running = await started(environment, input, key && commandId(key))
-    await sendOutput(request, reply, running, input.encoding)
+    const wait = Promise.withResolvers<CommandInfo>()
+    const onWait = input.waits ? wait.resolve : undefined
+    const running = await started(environment, input, key && commandId(key), onWait)
+    await sendOutput(request, reply, running, { encoding: input.encoding, wait: wait.promise })
     return reply
   }
   if (key === undefined) return await whole(inside)
@@ -90,21 +93,23 @@ async function exec(inside: Inside<ExecInput>, service: Service): Promise<unknow
 
 /** Ends the command if the client hangs up. */
 async function whole({ environment, input, signal }: Inside<ExecInput>): Promise<unknown> {
-  const { command, encoding: _encoding, ...options } = input
+  const { command, encoding: _encoding, waits: _waits, ...options } = input
   const { raw: _raw, ...result } = await environment.exec(command, { ...options, signal })
   return result
 }
 
 async function started(
   environment: Environment,
-  { command, stdin, encoding: _encoding, ...options }: ExecInput,
+  { command, stdin, encoding: _encoding, waits: _waits, ...options }: ExecInput,
   id: string | undefined,
+  onWait?: (ahead: CommandInfo) => void,
 ): Promise<Command> {
   const named = id === undefined ? {} : { id }
   const isFed = stdin === undefined ? 'none' : 'streamed'
   const { execTimeoutMs } = environment.lastInfo
   const limit = execTimeoutMs === null ? {} : { timeoutMs: execTimeoutMs }
-  const wanted = { ...limit, ...options, ...named, stdin: isFed } as const
+  const heard = onWait === undefined ? {} : { onWait }
+  const wanted = { ...limit, ...options, ...named, ...heard, stdin: isFed } as const
   const running = await environment.spawn(command, wanted)
   if (stdin !== undefined) {
     await running.writeStdin(stdin)

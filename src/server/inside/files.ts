@@ -33,7 +33,7 @@ export function addFiles(to: InsideApp): void {
     to,
     {
       ...read,
-      path: 'files/list',
+      path: insidePaths.fileList,
       operation: 'files.list',
       summary: 'the entries of a directory',
       input: fields(path, {}),

@@ -7,6 +7,8 @@ import { WebSocket } from 'ws'
 import { checked } from '../../api/inputs/checked.ts'
 import { portInput } from '../../api/inputs/file-inputs.ts'
 import { BackendError, ConnectionError } from '../../model/errors.ts'
+import { openProtocols } from '../access/authenticate.ts'
+import { isByLink } from './port-links.ts'
 
 /** Headers of one connection, and those that belong to us: code inside must never see a token. */
 const ownHeaders: ReadonlySet<string> = new Set([
@@ -25,8 +27,21 @@ const ownHeaders: ReadonlySet<string> = new Set([
 /** Of one message that code inside sends. */
 const longestMessage = 16 * 1024 ** 2
 
+/**
+ * Code inside is hostile. Where it is served below the origin of the dashboard, a browser has to treat it as if it
+ * had an origin of its own, whichever way it gets there.
+ */
+const sandbox = 'sandbox allow-scripts allow-forms allow-popups allow-modals allow-downloads'
+
+/** `shared`: it is that of the dashboard; `own`: whoever opens the port does so by a host name of its own. */
+export type PortOrigin = 'shared' | 'own'
+
 /** Forwards HTTP and WebSockets to a port inside. */
-export function addPorts(app: FastifyInstance): void {
+export function addPorts(
+  app: FastifyInstance,
+  originOf: (request: FastifyRequest) => PortOrigin,
+): void {
+  const forward = forwarder(originOf)
   const opened = new WeakMap<FastifyRequest, WebSocket>()
   for (const url of ['/v1/environments/:id/ports/:port', '/v1/environments/:id/ports/:port/*']) {
     app.route({
@@ -56,7 +71,36 @@ export function addPorts(app: FastifyInstance): void {
   }
 }
 
-async function forward(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+type Forward = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
+
+function forwarder(originOf: (request: FastifyRequest) => PortOrigin): Forward {
+  return async (request, reply) => {
+    const { response, stream } = await sendInside(request)
+    const headers = passedHeaders(response.headers)
+    if (originOf(request) === 'shared') fence(headers, request)
+    reply.hijack()
+    reply.raw.once('close', () => stream.destroy())
+    reply.raw.writeHead(response.statusCode ?? 502, headers)
+    // Whoever reads it sees that it is cut.
+    await pipeline(response, reply.raw).catch(() => reply.raw.destroy())
+    return reply
+  }
+}
+
+/** Beside the policy of the program inside, which stays in force. */
+function fence(headers: Record<string, string | string[]>, request: FastifyRequest): void {
+  const own = headers['content-security-policy'] ?? []
+  headers['content-security-policy'] = [sandbox, ...[own].flat()]
+  if (!isByLink(request)) return
+  // The address is the secret that opens the port.
+  headers['referrer-policy'] = 'no-referrer'
+  // In a sandbox, scripts and data of the page itself count as those of another origin.
+  headers['access-control-allow-origin'] = '*'
+  // It would reach every other port, too.
+  delete headers['set-cookie']
+}
+
+async function sendInside(request: FastifyRequest) {
   const stream = await openPort(request)
   const inside = httpRequest({
     createConnection: () => stream,
@@ -68,13 +112,7 @@ async function forward(request: FastifyRequest, reply: FastifyReply): Promise<Fa
   const sent = body === undefined ? inside.end() : pipeline(body, inside)
   // If it fails, the answer below does, too.
   if (sent instanceof Promise) sent.catch(() => {})
-  const response = await answerOf(inside, request)
-  reply.hijack()
-  reply.raw.once('close', () => stream.destroy())
-  reply.raw.writeHead(response.statusCode ?? 502, passedHeaders(response.headers))
-  // Whoever reads it sees that it is cut.
-  await pipeline(response, reply.raw).catch(() => reply.raw.destroy())
-  return reply
+  return { response: await answerOf(inside, request), stream }
 }
 
 async function answerOf(
@@ -96,7 +134,8 @@ async function answerOf(
 async function openSocket(request: FastifyRequest): Promise<WebSocket> {
   const stream = await openPort(request)
   request.raw.socket.once('close', () => stream.destroy())
-  const protocols = request.headers['sec-websocket-protocol']?.split(',').map((p) => p.trim())
+  const offered = request.headers['sec-websocket-protocol']?.split(',').map((p) => p.trim())
+  const protocols = openProtocols(offered ?? [])
   const inside = new WebSocket(`ws://${hostInside(request)}${pathInside(request)}`, protocols, {
     createConnection: () => stream,
     headers: socketHeaders(request.headers),
@@ -123,7 +162,8 @@ function relay(from: WebSocket, to: WebSocket): void {
   from.on('error', () => to.terminate())
 }
 
-async function openPort(request: FastifyRequest): Promise<Duplex> {
+/** A connection to the port that the path names. */
+export async function openPort(request: FastifyRequest): Promise<Duplex> {
   const { id, port } = request.params as { id: string; port: string }
   const environment = await request.session.forkpoint.get(id)
   try {

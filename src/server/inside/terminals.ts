@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { WebSocket } from 'ws'
+import { insidePaths } from '../../api/contract/routes.ts'
 import type { TerminalViewer } from '../../api/handles/terminal-viewer.ts'
 import { checked, fields, options } from '../../api/inputs/checked.ts'
 import * as v from '../../api/inputs/values.ts'
@@ -14,13 +15,13 @@ const size = fields({ cols: cells, rows: cells }, {})
 
 /** Terminals inside, by their names. Using one that does not exist starts it. */
 export function addTerminals(to: InsideApp): void {
-  const route = { path: 'terminals/{terminal}', scope: 'exec', answers: 'nothing' } as const
+  const route = { path: insidePaths.terminal, scope: 'exec', answers: 'nothing' } as const
   insideRoute(
     to,
     {
       ...route,
       method: 'GET',
-      path: 'terminals',
+      path: insidePaths.terminals,
       operation: 'terminal.list',
       summary: 'the terminals that were started',
       input: options({}),

@@ -11,7 +11,7 @@ import type { Wire, WireAccess } from './wire.ts'
 export async function buildWireApp(
   service: Service,
   sessions: Sessions,
-  options: Omit<AppOptions, 'trust'>,
+  options: Omit<AppOptions, 'trust' | 'login' | 'portLinks'>,
   wire: Wire,
 ): Promise<FastifyInstance> {
   const app = await bareApp(options, (url, headers) => wire.rewriteUrl?.(url, headers) ?? url)
@@ -47,7 +47,7 @@ function accessOf(
     addPorts: (app) => {
       void app.register(async (bytes) => {
         keepBodies(bytes)
-        addPorts(bytes)
+        addPorts(bytes, () => 'own')
       })
     },
   }

@@ -16,9 +16,9 @@ import {
   writeSync,
 } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { downloadTree } from '../../../src/agent/files/download.ts'
-import type { TransferProgress } from '../../../src/agent/files/transfer.ts'
-import { uploadTree } from '../../../src/agent/files/upload.ts'
+import { downloadTree } from '../../../src/agent/files/trees/download.ts'
+import type { TransferProgress } from '../../../src/agent/files/trees/transfer.ts'
+import { uploadTree } from '../../../src/agent/files/trees/upload.ts'
 import type { AgentConnection } from '../../../src/agent/wire/connection.ts'
 import { ConflictError, NotFoundError } from '../../../src/model/errors.ts'
 import { unless } from '../../support/evidence.ts'

@@ -49,7 +49,7 @@ describe('snapshot and restore', () => {
     expect(await cli.must('snapshots', '-q', '--label', 'stage=a')).toBe(`${taken.document.id}\n`)
     expect(await cli.must('snapshots', '-q', '--env', 'web', '--name', 'nosuch')).toBe('')
     expect(await cli.must('snapshots')).toMatch(
-      /^NAME .*\nfirst .* durable .*why\n- .*filesystem\n/,
+      /^NAME .*\nfirst .* durable .*why\ns\w{11} .*filesystem\n/,
     )
   })
 
@@ -206,9 +206,10 @@ describe('fork, diff and promote', () => {
 
   test('tree shows every environment on its head', async () => {
     const text = await cli.must('tree')
-    expect(text).toMatch(/^● ready +s\w{11} +\d+\w +/)
-    expect(text).toMatch(/^│ ├─▸ try-2 +e\w{11} +\d+\w +running$/m)
-    expect(text).toMatch(/^● s\w{11} .*\n├─▸ web .*\n└─▸ try-1 .* running$/m)
+    expect(text).toMatch(/^──● ready +s\w{11} +\d+\w +/)
+    expect(text).toMatch(/^ {2}│ └─▸ try-2 +e\w{11} +\d+\w +running$/m)
+    const promoted = /─● s\w{11} .* taken to promote\n +│ └───▸ web .*\n +└─▸ try-1 .* running$/m
+    expect(text).toMatch(promoted)
     const { document } = await cli.json('tree', 'web')
     expect(document).toMatchObject([{ kind: 'snapshot', name: 'ready', status: 'ready' }])
   })
@@ -224,7 +225,9 @@ describe('fork, diff and promote', () => {
     expect(snapshot.phases.map(({ name }: { name: string }) => name)).toContain('dump')
     expect(snapshot.bytes).toBeGreaterThan(0)
     expect(promote).toMatchObject({ state: 'done', from: expect.stringMatching(snapshotId) })
-    expect(await cli.must('log', 'web')).toMatch(/snapshot +done +.* dump .*\n.*promote +done/)
+    expect(await cli.must('log', 'web')).toMatch(
+      /snapshot +done +.* save processes .*\n.*promote +done/,
+    )
 
     const usage = (await cli.json('usage')).document
     const ready = usage.snapshots.find(({ name }: { name: string }) => name === 'ready')

@@ -54,6 +54,9 @@ const verbs: Record<string, Verb> = {
     await (await fp.get(name)).restore(snapshot)
   },
 
+  net: async (fp, reference = '', mode = '') => {
+    await (await fp.get(reference)).setNet(mode === 'nat' ? 'nat' : 'none')
+  },
   promote: async (fp, from = '', into = '') => {
     await (await fp.get(into)).promote(await fp.get(from))
   },

@@ -12,11 +12,11 @@ import {
   readAgentInfo,
   setIdentity,
 } from '../../../src/agent/environment.ts'
-import { downloadTree } from '../../../src/agent/files/download.ts'
 import { readFile, streamFile, writeFile } from '../../../src/agent/files/file-content.ts'
 import { watchFiles } from '../../../src/agent/files/file-watch.ts'
 import { listFiles, makeDirectory, removeFile, statFile } from '../../../src/agent/files/files.ts'
-import { uploadTree } from '../../../src/agent/files/upload.ts'
+import { downloadTree } from '../../../src/agent/files/trees/download.ts'
+import { uploadTree } from '../../../src/agent/files/trees/upload.ts'
 import { connectPort } from '../../../src/agent/ports.ts'
 import { readScreen } from '../../../src/agent/terminals/read-screen.ts'
 import { listTerminals, openTerminal } from '../../../src/agent/terminals/terminals.ts'

@@ -1,9 +1,9 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { createConnection } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { downloadTree } from '../../../src/agent/files/download.ts'
+import { downloadTree } from '../../../src/agent/files/trees/download.ts'
 import { openConnection } from '../../../src/agent/wire/connect.ts'
 import { decodeFields, type Fields } from '../../../src/agent/wire/fields.ts'
 import { encodeRecord } from '../../../src/agent/wire/records.ts'
@@ -92,4 +92,68 @@ describe('a download from a hostile agent', () => {
     expect(await download(tree(() => twice))).toMatchObject({ files: 2 })
     expect(readdirSync(join(place, 'copy'))).toEqual(['twin'])
   })
+
+  describe('that sends a tree over one stream', () => {
+    const content = Buffer.from('planted')
+    const planted = (path: string) => ({ ...file, path, content })
+    const folderAt = (path: string) => ({ ...directory, path })
+    const linkAt = (path: string) => ({ ...attributes, type: 3, path, target: '../outside' })
+
+    test.each([
+      ['an entry through its own symlink', [linkAt('a'), planted('a/planted')]],
+      ['a directory in place of its symlink', [linkAt('a'), folderAt('a'), planted('a/planted')]],
+      ['a symlink in place of its directory', [folderAt('a'), linkAt('a'), planted('a/planted')]],
+      ['an entry above the tree', [planted('../outside/planted')]],
+      ['an absolute path', [planted('/etc/planted')]],
+      ['an entry of a directory that it never sent', [planted('a/planted')]],
+      ['an entry of a directory that it has left', [folderAt('a'), planted('b'), planted('a/c')]],
+      ['a name that is empty', [folderAt('a'), planted('a/')]],
+      ['a directory above itself', [folderAt('a'), folderAt('a/..'), planted('a/../planted')]],
+      ['the same file twice', [planted('twin'), planted('twin')]],
+    ])('with %s is refused, and leaves nothing behind', async (_, records) => {
+      expect(await download(wholeTree(records))).toBeInstanceOf(Error)
+      expect(readdirSync(place)).toEqual(['outside'])
+      expect(readdirSync(join(place, 'outside'))).toEqual([])
+    })
+
+    test('that never gets less deep is refused, and leaves nothing behind', async () => {
+      const deep = Array.from({ length: 300 }, (_, at) =>
+        folderAt(
+          Array(at + 1)
+            .fill('d')
+            .join('/'),
+        ),
+      )
+      expect(await download(wholeTree(deep))).toBeInstanceOf(ResourceError)
+      expect(readdirSync(place)).toEqual(['outside'])
+    })
+
+    test('and ends in the middle of a record leaves nothing behind', async () => {
+      const script = wholeTree([folderAt('a'), planted('a/b')], { cut: 5 })
+      expect(await download(script)).toBeInstanceOf(Error)
+      expect(readdirSync(place)).toEqual(['outside'])
+    })
+
+    test('loses set-user-id bits on the way out', async () => {
+      const risky = { ...planted('tool'), mode: 0o6755 }
+      expect(await download(wholeTree([risky]))).toMatchObject({ files: 1, bytes: 7 })
+      expect(statSync(join(place, 'copy/tool')).mode & 0o7777).toBe(0o755)
+    })
+  })
 })
+
+/** An agent that is new enough to send a whole tree, and sends these records. */
+function wholeTree(records: readonly Fields[], { cut = 0 } = {}): Script {
+  return (agent) => {
+    agent.hello({ version: 1, features: 1 })
+    agent.onOpen((stream, frame) => {
+      const { op } = decodeFields(frame.payload)
+      if (op === Op.fileStat) agent.result(stream, directory)
+      else if (op === Op.treeRead) {
+        const bytes = Buffer.concat(records.map(encodeRecord))
+        agent.data(stream, 1, bytes.subarray(0, bytes.length - cut))
+        agent.result(stream, {})
+      }
+    })
+  }
+}

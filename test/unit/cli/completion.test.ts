@@ -51,6 +51,10 @@ describe('completion in bash', () => {
     expect(await complete('rm', 'web', 't')).toEqual(['try'])
     expect(await complete('cp', 'we')).toEqual(['web:'])
     expect(await complete('rm-snapshot', '')).toEqual(['ready'])
+    expect(await complete('restore', '')).toEqual(['web', 'try'])
+    expect(await complete('restore', 'web', '')).toEqual(['ready'])
+    expect(await complete('restore', '--force', 'web', 'r')).toEqual(['ready'])
+    expect(await complete('net', 'web', 'n')).toEqual(['none', 'nat'])
   })
 })
 

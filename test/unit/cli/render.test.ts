@@ -4,7 +4,7 @@ import { renderChecks } from '../../../src/cli/render/checks.ts'
 import { environmentTable } from '../../../src/cli/render/environment.ts'
 import { renderError } from '../../../src/cli/render/error.ts'
 import { keyValues } from '../../../src/cli/render/layout/key-values.ts'
-import { withProgress } from '../../../src/cli/render/layout/progress.ts'
+import { described, withProgress } from '../../../src/cli/render/layout/progress.ts'
 import { plain, styleFor } from '../../../src/cli/render/layout/style.ts'
 import { table } from '../../../src/cli/render/layout/table.ts'
 import { formatSetting } from '../../../src/cli/render/setting.ts'
@@ -37,6 +37,16 @@ describe('tables', () => {
       'one  x',
       'a    wide cell  end',
     ])
+  })
+
+  test('leave out what a narrow terminal has no room for, in their own order', () => {
+    const some = [
+      { title: 'A', cell: () => 'aaaa', drop: 2 },
+      { title: 'B', cell: () => 'bbbb' },
+      { title: 'C', cell: () => 'cccc', drop: 1 },
+    ]
+    const at = (width: number) => table(some, ['row'], { ...plain, columns: width }).split('\n')[1]
+    expect([16, 15, 9, 3].map(at)).toEqual(['aaaa  bbbb  cccc', 'aaaa  bbbb', 'bbbb', 'bbbb'])
   })
 
   test('show what cannot be printed as a replacement character', () => {
@@ -77,7 +87,7 @@ describe('tables', () => {
     const lines = environmentTable([info, { ...info, name: null }], 120_000, plain).split('\n')
     expect(lines[0]).toMatch(/^NAME +ID +STATUS +BACKEND +NET +AGE +SOURCE$/)
     expect(lines[1]).toMatch(new RegExp(`^web +${id} +running +native +none +2m +dir:/srv$`))
-    expect(lines[2]).toMatch(new RegExp(`^- +${id} `))
+    expect(lines[2]).toMatch(new RegExp(`^${id} +running `))
   })
 
   test('of facts align their values', () => {
@@ -168,8 +178,32 @@ describe('progress', () => {
     expect(shown.endsWith('\r\u001b[K')).toBe(true)
   })
 
-  test('is never shown elsewhere', async () => {
+  test('without an amount is never shown elsewhere', async () => {
     expect(await run(false, 2500)).toBe('')
+  })
+
+  test('with an amount is a line now and then elsewhere', async () => {
+    vi.useFakeTimers()
+    const stream = Object.assign(new PassThrough(), { isTTY: false })
+    await withProgress(stream, 'copying', async (say) => {
+      say('copying app', { doneBytes: 3 * 2 ** 20, totalBytes: 12 * 2 ** 20 })
+      await vi.advanceTimersByTimeAsync(2100)
+      say('copying app', { doneBytes: 6 * 2 ** 20, totalBytes: null })
+      await vi.advanceTimersByTimeAsync(2000)
+    })
+    expect(String(stream.read())).toBe(
+      'forkpoint: copying app: 3 MiB of 12 MiB, 25 %, 1.5 MiB/s (2 s)\n' +
+        'forkpoint: copying app: 6 MiB, 1.5 MiB/s (4 s)\n',
+    )
+  })
+
+  test('never passes 100 %, and says if the total is only a bound', () => {
+    const grown = described('copying', { doneBytes: 20, totalBytes: 10 }, 1000)
+    expect(grown).toBe('copying: 20 B of 10 B, 100 %, 20 B/s (1 s)')
+    const bound = { doneBytes: 2 ** 30, totalBytes: 2 ** 32, atMost: true } as const
+    expect(described('taking a snapshot of web', bound, 2000)).toBe(
+      'taking a snapshot of web: 1 GiB of at most 4 GiB, 25 %, 512 MiB/s (2 s)',
+    )
   })
 })
 
@@ -284,9 +318,9 @@ describe('top', () => {
     expect(renderTop({ at: 0, rows: [row, asleep] }, plain).split('\n')).toEqual([
       '2 environments, 1 running · 125 % CPU · 512 KiB of memory · 1 operation under way',
       '',
-      'NAME  ID            STATUS    CPU    MEMORY          OWN      SHARED  PROCS  FILES  OPERATION',
-      'web   e00000000001  running   125 %  1 MiB of 1 GiB  512 KiB  2 MiB   3      0 B    snapshot',
-      '-     e00000000001  released  -      -               -        -       -      -      -',
+      'NAME          ID            STATUS    CPU    MEMORY          OWN      SHARED  PROCS  FILES  OPERATION',
+      'web           e00000000001  running   125 %  1 MiB of 1 GiB  512 KiB  2 MiB   3      0 B    snapshot',
+      'e00000000001                released  -      -               -        -       -      -      -',
     ])
   })
 

@@ -16,7 +16,7 @@ describe('defaults', () => {
       limits: { memoryBytes: 6 * 1024 ** 3, pids: 4096 },
       net: { mode: 'none' },
       exec: { timeoutMs: null },
-      shell: { program: '/bin/bash' },
+      shell: { program: '/bin/bash', login: false },
       color: 'auto',
       native: {
         net: { pool: '10.213.0.0/16' },

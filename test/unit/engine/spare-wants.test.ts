@@ -5,6 +5,7 @@ import {
   enoughFor,
   enqueue,
   isMet,
+  sameAgain,
   surplus,
   type Want,
 } from '../../../src/engine/spares/wants.ts'
@@ -53,6 +54,15 @@ describe('what to prepare', () => {
     expect(afterRestore(s(1), e(1))).toEqual([restoreOf(1)])
     expect(afterFork(s(1), 3)).toHaveLength(3)
   })
+
+  test('is the same again for spares that had to go', () => {
+    const gone = [
+      spare({}),
+      spare({ kind: 'fork', environmentId: e(7) }),
+      spare({ kind: 'fork', environmentId: e(8) }),
+    ]
+    expect(sameAgain(gone)).toEqual([...afterFork(s(1), 2), restoreOf(1)])
+  })
 })
 
 describe('which spares to end', () => {
@@ -88,8 +98,10 @@ describe('memory is scarce', () => {
   test.each([
     { available: 101, percent: 0, scarce: false },
     { available: 99, percent: 0, scarce: true },
-    { available: 900, percent: 9.99, scarce: false },
-    { available: 900, percent: 10.01, scarce: true },
+    { available: 400, percent: 9.99, scarce: false },
+    { available: 400, percent: 10.01, scarce: true },
+    // Somebody's own limit, not the machine's memory.
+    { available: 900, percent: 90, scarce: false },
   ])('with $available of 1000 available, stalled $percent %: $scarce', (given) => {
     const reading = parseReading(meminfo(given.available), stalled(given.percent))
     expect(isUnderPressure(reading)).toBe(given.scarce)

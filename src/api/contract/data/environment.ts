@@ -185,5 +185,14 @@ export const logEntry = z.object({
 /** One line of an environment's history. */
 export type LogEntry = d.Data<typeof logEntry>
 
+export const netChange = z.object({
+  environment: environmentInfo,
+  /** the other ends of the TCP connections that were cut */
+  cut: z.array(z.object({ address: z.string(), port: z.number() })),
+})
+
+/** What changing the network of an environment did. */
+export type NetChange = d.Data<typeof netChange>
+
 /** One entry for each fork: its info, or the reason why it could not be made. */
 export const forked = z.array(z.union([environmentInfo, z.object({ error: d.errorData })]))

@@ -10,6 +10,7 @@ const environmentNode = z.object({
   name: z.nullable(z.string()),
   status: z.enum(environmentStatuses),
   createdAt: d.time,
+  labels: d.textMap,
 })
 
 /** An environment in the tree, which continues from the snapshot above it. */
@@ -29,6 +30,7 @@ const snapshotNode = z.object({
   by: z.enum(snapshotMakers),
   /** what it added: changed files and memory; null until its files are counted */
   ownBytes: z.nullable(d.bytes),
+  labels: d.textMap,
 })
 
 export type SnapshotNode = d.Data<typeof snapshotNode> & {
@@ -132,6 +134,10 @@ export const runningOperation = z.object({
   kind: z.string(),
   environment: z.nullable(d.environmentId),
   startedAt: d.time,
+  /** of a snapshot: what it has written of its processes so far */
+  writtenBytes: z.exactOptional(d.bytes),
+  /** the memory that they have, which is the most that it can write */
+  mostBytes: z.exactOptional(d.bytes),
 })
 
 /** An operation that has not ended. */

@@ -22,3 +22,21 @@ export type TokenInfo = d.Data<typeof tokenInfo>
 export const newToken = z.object({ ...fields, token: z.string() })
 
 export type NewToken = d.Data<typeof newToken>
+
+/** What a daemon answers to whoever wants to log a browser in. */
+export const loginLink = z.object({
+  /** goes into the fragment of the dashboard's address: `/#login=CODE` */
+  code: z.string(),
+  expiresAt: d.time,
+  /** where browsers reach the daemon; empty if it only listens on its Unix socket */
+  addresses: z.array(z.string()),
+})
+
+export type LoginLink = d.Data<typeof loginLink>
+
+const { createdAt: _createdAt, expiresAt: _expiresAt, ...principalFields } = fields
+
+/** Who makes a request, and what it may do. */
+export const principalInfo = z.object(principalFields)
+
+export type PrincipalInfo = d.Data<typeof principalInfo>

@@ -12,9 +12,9 @@ import type { Identity } from '../../backend.ts'
 import { explained } from '../host-failures.ts'
 import { agentListening, type NativeInstance } from '../instance.ts'
 import type { Native } from '../native.ts'
-import { linksOfOthers, writeGivenLink } from '../network/given-links.ts'
-import { allow, ensureNat, freeLink, interfaceName, removeInterface } from '../network/nat.ts'
-import { limitTraffic } from '../network/traffic-limits.ts'
+import { writeGivenLink } from '../network/given-links.ts'
+import { linkRules, prepareLink } from '../network/link.ts'
+import { removeInterface } from '../network/nat.ts'
 import { ensureDevices } from '../overlay/layers.ts'
 import { requireDiskLimits } from '../overlay/subvolumes/disk-limits.ts'
 import { cgroupName, type EnvironmentPlaces } from '../places.ts'
@@ -159,24 +159,15 @@ async function linked(
   start: (net: CellNet | null) => Promise<Agent>,
 ): Promise<{ agent: Agent; net: CellNet | null }> {
   if (unconnected || wanted.mode === 'none') return { agent: await start(null), net: null }
-  const { allow: networks } = wanted
-  const { netBytes: rate } = limits
-  const rules = { allow: networks, ...(rate !== undefined && { rate }) }
+  const rules = linkRules({ limits, net: wanted })
   const kept = replaces && isAlive(replaces.process) ? replaces.net : null
   if (kept) {
     await writeGivenLink(place, { gateway: kept.gateway, ...rules })
     return { agent: await start(kept), net: kept }
   }
-  const { exclusively, nat, places, settings, tools } = native
-  return exclusively('net', 'connecting an environment', async () => {
-    await ensureNat(tools, nat, settings.net.pool)
-    const name = interfaceName(nat, id)
-    const link = freeLink(nat, settings.net.pool, name, linksOfOthers(places, id))
-    await writeGivenLink(place, { gateway: link.gateway, ...rules })
-    await allow(tools, nat, name, networks)
-    if (rate !== undefined) await limitTraffic(tools, nat, name, rate)
+  return native.exclusively('net', 'connecting an environment', async () => {
+    const net = await prepareLink(native, id, place, { rules })
     killPoint('launch:net')
-    const net = { interface: name, ...link }
     return { agent: await start(net), net }
   })
 }
@@ -204,6 +195,7 @@ async function restoreCell(
     images: dumped,
     pairs: (await pairs?.()) ?? null,
     start: lostLocks.length > 0 ? 'frozen' : start,
+    address: (cell.net ?? cell.loose)?.address ?? null,
   })
   const [checked] = await Promise.allSettled([check?.(), restoring])
   if (checked.status === 'rejected') throw checked.reason

@@ -8,9 +8,8 @@ import { type EnvironmentId, isEnvironmentId } from '../../../model/ids.ts'
 import type { Remnant } from '../../backend.ts'
 import { fromRecord } from '../instance.ts'
 import type { Native } from '../native.ts'
-import { givenLinks } from '../network/given-links.ts'
-import { disallow, disconnect, interfaceName, reconnect } from '../network/nat.ts'
-import { liftTraffic } from '../network/traffic-limits.ts'
+import { unlink } from '../network/link.ts'
+import { reconnect } from '../network/nat.ts'
 import { deleteSubvolumes } from '../overlay/subvolumes/subvolumes.ts'
 import { slotOfCgroup } from '../places.ts'
 import { forgetWaits } from '../snapshot/continue-original.ts'
@@ -53,20 +52,14 @@ export async function retire(
 
 /** Removes everything that exists under this id. */
 export async function destroy(native: Native, id: EnvironmentId): Promise<void> {
-  const { nat, places, tools } = native
+  const { places, tools } = native
   const slots = await slotsOf(native, id)
   for (const slot of slots) {
     await endProcesses(native, id, slot)
     freeIds(places.slot(id, slot).dir)
   }
   killPoint('remove:processes')
-  const links = givenLinks(places, id)
-  if (links.length > 0) {
-    const iface = interfaceName(nat, id)
-    await disallow(tools, nat, iface, [...new Set(links.flatMap((link) => link.allow))])
-    if (links.some(({ rate }) => rate !== undefined)) await liftTraffic(tools, nat, iface)
-    await disconnect(tools, iface, links)
-  }
+  await unlink(native, id)
   killPoint('remove:network')
   await deleteSubvolumes(
     tools,

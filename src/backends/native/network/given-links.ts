@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import * as z from 'zod/mini'
 import { ifExists } from '../../../linux/files/if-exists.ts'
 import { namesIn } from '../../../linux/files/names-in.ts'
-import { writeFile } from '../../../linux/files/quick-fs.ts'
+import { rm, writeFile } from '../../../linux/files/quick-fs.ts'
 import { type EnvironmentId, isEnvironmentId } from '../../../model/ids.ts'
 import type { EnvironmentPlaces, Places } from '../places.ts'
 
@@ -24,6 +24,11 @@ const givenLink: z.ZodMiniType<GivenLink> = z.object({
 
 export async function writeGivenLink(place: EnvironmentPlaces, link: GivenLink): Promise<void> {
   await writeFile(place.net, JSON.stringify(link))
+}
+
+/** For a life that no longer has one. */
+export async function forgetGivenLink(place: EnvironmentPlaces): Promise<void> {
+  await rm(place.net, { force: true })
 }
 
 /** The links of all lives of an environment. */

@@ -33,19 +33,28 @@ export function interfaceName(names: NatNames, id: EnvironmentId): string {
   return names.prefix + id.slice(-9)
 }
 
+interface LinkChoice {
+  readonly others: readonly GivenLink[]
+  readonly wanted?: LinkAddresses | null
+}
+
 /**
  * A link that no other interface uses, and none of `others`, the environments of this home. Homes share no
- * leases, so each one starts its search at a different link.
+ * leases, so each one starts its search at a different link. `wanted` is chosen if it is free.
  */
 export function freeLink(
   names: NatNames,
   pool: string,
   iface: string,
-  others: readonly GivenLink[],
+  { others, wanted = null }: LinkChoice,
 ): LinkAddresses {
   const taken = new Set(others.map(({ gateway }) => gateway))
   for (const [name, addresses] of Object.entries(networkInterfaces())) {
     if (name !== iface) for (const { address } of addresses ?? []) taken.add(address)
+  }
+  if (wanted !== null && !taken.has(wanted.gateway)) {
+    const { gateway, address, prefix } = wanted
+    return { gateway, address, prefix }
   }
   return nextLink(pool, taken, Number.parseInt(names.table.slice(-8), 16))
 }
@@ -64,7 +73,14 @@ function natRules(names: NatNames, pool: string, bound: Bound): string {
   return `
 table ip ${names.table} {
   set allowed { type ifname . ipv4_addr; flags interval; }
+  set held { type ifname; flags timeout; }
+  set moving { type ipv4_addr . inet_service . ipv4_addr . inet_service; flags timeout; }
   set connections { type ipv4_addr; size ${linksOf(pool)}; flags dynamic; }
+  chain arriving {
+    type filter hook prerouting priority raw; policy accept;
+    iifname @held drop
+    ip saddr . tcp sport . ip daddr . tcp dport @moving drop
+  }
   chain prerouting {
     type filter hook prerouting priority -10; policy accept;
     iifname ${ours} fib saddr . iif oif missing drop
@@ -77,8 +93,13 @@ table ip ${names.table} {
     iifname . ip daddr @allowed accept
     drop
   }
+  chain output {
+    type filter hook output priority -10; policy accept;
+    oifname @held drop
+  }
   chain forward {
     type filter hook forward priority -10; policy accept;
+    oifname @held drop
     oifname ${ours} ct state established,related accept
     iifname . ip daddr @allowed accept
     oifname ${ours} drop
@@ -122,19 +143,19 @@ function ip6Rules(names: NatNames): string {
 export async function ensureNat(tools: Tools, names: NatNames, pool: string): Promise<void> {
   if ((await readFile(forwarding, 'utf8')).trim() !== '1') await writeFile(forwarding, '1')
   const found = await rulesOf(tools, names)
-  // The rules of an earlier version have no such map.
-  if (found?.includes('map downlinks')) return
+  // The rules of an earlier version have no such set.
+  if (found?.includes('set moving')) return
   const script = (bound: Bound) =>
-    (found === null ? '' : emptied(names)) + natRules(names, pool, bound)
+    (found === null ? '' : emptied(names, found)) + natRules(names, pool, bound)
   const bounded = await runNft(tools, script(await boundHere()))
   // A kernel without CONFIG_NFT_CONNLIMIT: `doctor` reports it.
   if (bounded.exitCode !== 0) await nft(tools, 'setting up NAT', script(null))
 }
 
-/** Empties an existing table in the same transaction, but keeps its allowed addresses. */
-function emptied({ table }: NatNames): string {
-  const kept = ['prerouting', 'input', 'forward', 'postrouting']
-  const chains = kept.map((chain) => `ip ${table} ${chain}`)
+/** Empties an existing table in the same transaction, but keeps its sets and maps. `found` is the table as text. */
+function emptied({ table }: NatNames, found: string): string {
+  const names = [...found.matchAll(/^\s*chain (\w+) \{$/gm)].map(([, name]) => name)
+  const chains = names.map((chain) => `ip ${table} ${chain}`)
   for (const chain of ['input', 'forward']) chains.push(`ip6 ${table} ${chain}`)
   return chains.map((chain) => `flush chain ${chain}\n`).join('')
 }

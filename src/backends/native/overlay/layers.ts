@@ -5,7 +5,7 @@ import { pathExists } from '../../../linux/files/path-exists.ts'
 import { planMask, writeMask } from '../../../linux/mask/mask.ts'
 import { nativeProgram } from '../../../linux/native-program.ts'
 import type { Tools } from '../../../linux/tools.ts'
-import type { NetMode, Source } from '../../../model/environment.ts'
+import type { Source } from '../../../model/environment.ts'
 import type { Layer } from '../cell/cell.ts'
 import type { Places } from '../places.ts'
 import { noSuchSource } from '../sources.ts'
@@ -26,7 +26,6 @@ const skeleton: readonly [path: string, mode: number][] = [
 
 interface Base {
   readonly mask: readonly string[]
-  readonly net: NetMode
   /** layers of the image, if that is the source; topmost first */
   readonly image: readonly Layer[]
 }
@@ -36,9 +35,9 @@ export async function baseLayers(
   tools: Tools,
   places: Places,
   source: Source,
-  { mask, net, image }: Base,
+  { mask, image }: Base,
 ): Promise<Layer[]> {
-  const added = [await agentLayer(places), ...(net === 'nat' ? await resolverLayers(places) : [])]
+  const added = [await agentLayer(places), ...(await resolverLayers(places))]
   switch (source.kind) {
     case 'host':
     case 'dir':
@@ -76,7 +75,10 @@ function etcLayer(places: Places): Promise<Layer> {
   })
 }
 
-/** None if the host has no name server that environments could reach. */
+/**
+ * Environments without a network have it too, because they may get one. None if the host has no name server
+ * that environments could reach.
+ */
 async function resolverLayers(places: Places): Promise<Layer[]> {
   const config = await resolverOfHost()
   if (config === null) return []

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 const places = ['/etc/resolv.conf', '/run/systemd/resolve/resolv.conf']
 
 /**
- * The text of /etc/resolv.conf in an environment with a network. The host's own file will not do: it may
+ * The text of /etc/resolv.conf in an environment. The host's own file will not do: it may
  * name a server on loopback, which is different inside, or be a link into /run.
  */
 export async function resolverOfHost(): Promise<string | null> {

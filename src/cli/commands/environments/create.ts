@@ -1,6 +1,13 @@
 import { resolve } from 'node:path'
 import { Option } from 'commander'
-import type { BackendName, CreateOptions, MemoryMode, NetMode, WakeMode } from '../../../index.ts'
+import type {
+  BackendName,
+  CreateOptions,
+  EnvironmentInfo,
+  MemoryMode,
+  NetMode,
+  WakeMode,
+} from '../../../index.ts'
 import { memoryModes, netModes } from '../../../model/environment.ts'
 import { InvalidInputError } from '../../../model/errors.ts'
 import { type IdlePolicy, parseIdle, parseTtl, wakeModes } from '../../../model/policy.ts'
@@ -15,13 +22,18 @@ import {
   parsePids,
 } from '../../../model/values/quantities.ts'
 import { withoutUndefined } from '../../../model/values/without-undefined.ts'
-import { listOption, pairsOption, parsedOption } from '../../arguments/options.ts'
+import { listOption, pairsOption, parsedListOption, parsedOption } from '../../arguments/options.ts'
+import { type Forwarded, parseForward } from '../../arguments/port-address.ts'
+import type { Context } from '../../context.ts'
 import { addExamples } from '../../help.ts'
 import { Interrupts } from '../../interrupts.ts'
 import type { MakeCommand } from '../../make-command.ts'
+import { type Forwarding, forwardPorts } from '../../ports/forwarding.ts'
 import { created } from '../../render/layout/sentences.ts'
+import { styleFor } from '../../render/layout/style.ts'
+import { say } from '../../write.ts'
 
-interface Options {
+export interface Options {
   readonly from: string
   readonly name?: string
   readonly backend?: BackendName
@@ -41,10 +53,12 @@ interface Options {
   readonly env?: Readonly<Record<string, string>>
   readonly label?: Readonly<Record<string, string>>
   readonly workdir?: string
+  readonly login?: true
   readonly processes?: true
   readonly runArg?: readonly string[]
   readonly exportDir?: string
   readonly start?: true
+  readonly publish?: readonly Forwarded[]
   readonly quiet?: true
 }
 
@@ -52,10 +66,11 @@ export const make: MakeCommand = (command, cli) =>
   addExamples(
     command
       .description('Create an environment and wait until commands can run in it.')
-      .usage('[options] [-- COMMAND…]')
+      .usage('[options] [NAME] [-- COMMAND…]')
+      .argument('[name]', 'its name; unique')
       .argument('[command...]', 'a program to start in its working directory, and its arguments')
       .option('--from <source>', `the files it starts with: ${sourceForms}`, 'host')
-      .option('--name <name>', 'its name; unique')
+      .option('--name <name>', 'the same as NAME')
       .option('--backend <name>', 'the backend that runs it')
       .addOption(new Option('--net <mode>', 'its network').choices(netModes))
       .addOption(
@@ -85,6 +100,14 @@ export const make: MakeCommand = (command, cli) =>
       .addOption(pairsOption('-e, --env <key=value>', 'a variable for every command'))
       .addOption(pairsOption('--label <key=value>', 'a label to find it by'))
       .option('--workdir <dir>', 'where commands start; made if it does not exist')
+      .addOption(
+        parsedListOption(
+          '-p, --publish <[[addr:]local:]port>',
+          'forward a port of the host to this one inside, until interrupted',
+          parseForward,
+        ),
+      )
+      .option('--login', 'PATH is that of a login shell, with what ~/.profile adds')
       .option('--processes', 'snapshots must hold processes')
       .addOption(
         listOption(
@@ -95,9 +118,10 @@ export const make: MakeCommand = (command, cli) =>
       .option('--export-dir <dir>', 'where podman-criu keeps checkpoints')
       .option('--start', 'start the entry point and command of its image')
       .option('-q, --quiet', 'print only the id')
-      .action((words: string[], options: Options, self) =>
+      .action((first: string | undefined, more: string[], given: Options, self) =>
         cli.perform(self, async (context) => {
-          requireDashes(words, cli.argv)
+          const { name, words } = splitArguments([first ?? [], more].flat(), cli.argv)
+          const options = named(given, name)
           using interrupts = new Interrupts()
           await using forkpoint = await context.open()
           const wanted = createOptions(options, words, interrupts.signal)
@@ -107,18 +131,28 @@ export const make: MakeCommand = (command, cli) =>
           )
           if (options.start) await environment.startImage()
           const info = environment.lastInfo
-          await context.show({
-            json: info,
-            text: () => (options.quiet ? info.id : created(info)),
-          })
+          const show = async (forwards: readonly Forwarding[] = []) => {
+            const ports = forwards.map(({ address, port }) => `${address} leads to port ${port}`)
+            await context.show({
+              json: { ...info, ...(forwards.length > 0 && { ports: forwards }) },
+              text: () => (options.quiet ? info.id : [created(info), ...ports].join('\n')),
+            })
+            if (options.net === undefined && !options.quiet) await hintAtNetwork(context, info)
+          }
+          const { publish = [] } = options
+          if (publish.length === 0) return await show()
+          await forwardPorts(context, environment, publish, interrupts, show)
         }),
       ),
     [
-      ['forkpoint create --name web', "a copy of this machine's files"],
-      ['forkpoint create --from dir:. --name try --net nat', 'with the current directory in it'],
+      ['forkpoint create web', "a copy of this machine's files"],
+      ['forkpoint create try --from dir:. --net nat', 'with the current directory in it'],
       ['id=$(forkpoint create -q --memory 2g --cpus 2)', 'for a script'],
       ['forkpoint create --from dockerfile:./task --name task', 'built from a Dockerfile'],
-      ['forkpoint create --from image:nginx --start', 'with the server of the image running'],
+      [
+        'forkpoint create --from image:nginx --start -p 8080:80',
+        'with the server of the image running',
+      ],
       ['forkpoint create --backend docker --processes --from image:debian:12', 'with processes'],
       ['forkpoint create --ttl 2h --idle 10m=release', 'frees its memory when nobody uses it'],
       ['forkpoint create --from snapshot:ready --name again', 'a fork of a snapshot'],
@@ -126,23 +160,46 @@ export const make: MakeCommand = (command, cli) =>
     ],
   )
 
-/** Without this, a name that was meant for `--name` would be started as a program. */
-function requireDashes(words: readonly string[], given: readonly string[]): void {
+/** A person who did not choose a network may expect one. */
+async function hintAtNetwork(context: Context, { id, name, net }: EnvironmentInfo): Promise<void> {
+  const { stderr } = context.streams
+  if (net.mode !== 'none' || context.globals.json || stderr.isTTY !== true) return
+  const { faint } = styleFor(stderr, context.globals)
+  const hint = `it has no network; \`forkpoint net ${name ?? id} nat\` gives it one`
+  await say(stderr, `${faint(hint)}\n`)
+}
+
+interface Arguments {
+  readonly name: string | undefined
+  /** after `--` */
+  readonly words: readonly string[]
+}
+
+/** What stands before `--` is a name, and never a program to start. */
+function splitArguments(all: readonly string[], given: readonly string[]): Arguments {
   const dashes = given.indexOf('--')
   const after = dashes === -1 ? 0 : given.length - dashes - 1
-  const [stray] = words.length > after ? words : []
-  if (stray === undefined) return
+  const [name, stray] = all.slice(0, all.length - after)
+  if (stray === undefined) return { name, words: all.slice(all.length - after) }
   throw new InvalidInputError(`unexpected argument: ${quote(stray)}`, {
-    remedy: 'give a name with --name, and a command after --',
+    remedy: 'give one name, and a command after --',
   })
 }
 
-function createOptions(
+function named(options: Options, name: string | undefined): Options {
+  if (name === undefined) return options
+  if (options.name === undefined || options.name === name) return { ...options, name }
+  throw new InvalidInputError(`two names were given: ${quote(name)} and ${quote(options.name)}`, {
+    remedy: 'leave out --name',
+  })
+}
+
+export function createOptions(
   options: Options,
   words: readonly string[],
   signal: AbortSignal,
 ): CreateOptions {
-  const { from, name, backend, net, netAllow, env, label, workdir } = options
+  const { from, name, backend, net, netAllow, env, label, workdir, login } = options
   const { memoryMode, processes, runArg, exportDir, ttl, idle, wake } = options
   return withoutUndefined({
     from,
@@ -155,6 +212,7 @@ function createOptions(
     env,
     labels: label,
     workdir,
+    login,
     processes,
     extraArgs: runArg,
     exportDir: exportDir && resolve(exportDir),

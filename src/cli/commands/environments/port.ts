@@ -1,15 +1,15 @@
 import { InvalidInputError } from '../../../model/errors.ts'
-import { quote } from '../../../model/text/quote.ts'
 import { parsedOption } from '../../arguments/options.ts'
 import {
-  formatAddress,
+  type Forwarded,
   type ListenAddress,
+  parseForward,
   parseListen,
-  parsePort,
 } from '../../arguments/port-address.ts'
 import { addExamples, envArgument } from '../../help.ts'
 import { Interrupts } from '../../interrupts.ts'
 import type { MakeCommand } from '../../make-command.ts'
+import { forwardPorts } from '../../ports/forwarding.ts'
 
 interface Options {
   readonly listen?: ListenAddress
@@ -19,10 +19,12 @@ export const make: MakeCommand = (command, cli) =>
   addExamples(
     command
       .description(
-        'Listen on the host and forward connections to a port inside, until interrupted.',
+        'Listen on the host and forward connections to a port inside, until interrupted or until the ' +
+          'environment is removed.',
       )
+      .usage('[options] ENV [[ADDR:]LOCAL:]PORT')
       .argument('<env>', envArgument)
-      .argument('<port>', 'the port inside')
+      .argument('<port>', 'the port inside; before it, with a colon, the port of the host')
       .addOption(
         parsedOption(
           '--listen <[addr:]port>',
@@ -30,32 +32,30 @@ export const make: MakeCommand = (command, cli) =>
           parseListen,
         ),
       )
-      .action((reference: string, portText: string, options: Options, self) =>
+      .action((reference: string, port: string, options: Options, self) =>
         cli.perform(self, async (context) => {
-          const port = parsePort(portText)
-          if (port === 0) throw notInside(portText)
+          const wanted = forwardOf(port, options)
           using interrupts = new Interrupts()
           await using forkpoint = await context.open()
           const environment = await forkpoint.get(reference)
-          await using forward = await environment.ports.forward(port, options.listen ?? {})
           const { id, name } = environment
-          const { host, port: listenPort } = forward
-          await context.show({
-            json: { id, name, port, host, listenPort, address: formatAddress(host, listenPort) },
-            text: () => formatAddress(host, listenPort),
-          })
-          await interrupts.arrived
+          await forwardPorts(context, environment, [wanted], interrupts, async ([forward]) =>
+            context.show({ json: { id, name, ...forward }, text: () => forward?.address ?? '' }),
+          )
         }),
       ),
     [
       ['forkpoint port web 8000', 'on a free port, which it prints'],
-      ['forkpoint port web 8000 --listen 8000', 'on that port of 127.0.0.1'],
-      ['forkpoint port web 8000 --listen 0.0.0.0:80', 'open to your network'],
+      ['forkpoint port web 8080:80', 'port 8080 of 127.0.0.1 leads to port 80 inside'],
+      ['forkpoint port web 0.0.0.0:80:8000', 'open to your network'],
     ],
   )
 
-function notInside(port: string): InvalidInputError {
-  return new InvalidInputError(`not a port: ${quote(port)}`, {
-    remedy: 'give a number from 1 to 65535',
+function forwardOf(text: string, { listen }: Options): Forwarded {
+  const forward = parseForward(text)
+  if (listen === undefined) return forward
+  if (forward.listenPort === undefined) return { ...forward, ...listen }
+  throw new InvalidInputError('both the port and --listen say where to listen', {
+    remedy: 'leave out one of them',
   })
 }

@@ -24,7 +24,7 @@ export const make: MakeCommand = (command, cli) =>
       .argument('[env...]', envArgument)
       .addOption(pairsOption('--label <key=value>', 'all with this label, instead of names'))
       .option('--all', 'every environment; needs --force')
-      .option('--force', `with --all: yes, every environment; also ${forceHelp}`)
+      .option('-f, --force', `with --all: yes, every environment; also ${forceHelp}`)
       .action((references: string[], options: Options, self) =>
         cli.perform(self, async (context) => {
           checkRequest(references, options)

@@ -1,12 +1,13 @@
 import { lstat } from 'node:fs/promises'
 import { basename, join, posix, resolve } from 'node:path'
+import { Option } from 'commander'
 import type { Environment } from '../../../index.ts'
 import { NotFoundError } from '../../../model/errors.ts'
-import { formatBytes } from '../../../model/values/quantities.ts'
 import { type CopyRequest, parseCopy } from '../../arguments/copy-paths.ts'
 import { addExamples } from '../../help.ts'
 import { Interrupts } from '../../interrupts.ts'
 import type { MakeCommand } from '../../make-command.ts'
+import { bytesBelow, LateTotal } from '../../waiting/late-total.ts'
 import { say } from '../../write.ts'
 
 export const make: MakeCommand = (command, cli) =>
@@ -15,6 +16,7 @@ export const make: MakeCommand = (command, cli) =>
       .description(
         'Copy a file or a directory in or out. If the destination is a directory, the copy goes into it.',
       )
+      .addOption(new Option('-r, --recursive').hideHelp())
       .argument('<src>', 'a path, or ENV:/path')
       .argument('<dst>', 'a path, or ENV:/path')
       .action((source: string, target: string, _options, self) =>
@@ -23,11 +25,15 @@ export const make: MakeCommand = (command, cli) =>
           using interrupts = new Interrupts()
           await using forkpoint = await context.open()
           const environment = await forkpoint.get(request.env)
+          const total = new LateTotal(() => totalBytes(environment, request))
           const done = await context.wait(`copying ${source}`, (say) =>
             copy(environment, request, {
               signal: interrupts.signal,
               onProgress: ({ files, bytes }) =>
-                say(`copying ${source}: ${files} files, ${formatBytes(bytes)}`),
+                say(`copying ${source}: ${files} files`, {
+                  doneBytes: bytes,
+                  totalBytes: total.bytes(),
+                }),
             }),
           )
           await context.show({ json: done, text: () => '' })
@@ -52,6 +58,15 @@ async function copy(environment: Environment, request: CopyRequest, progress: Pr
   }
   const host = await hostTarget(request)
   return { host, ...(await files.download(request.inside, host, progress)) }
+}
+
+/** Null if nobody can tell: an image may have no `du`. */
+async function totalBytes(environment: Environment, request: CopyRequest): Promise<number | null> {
+  if (request.direction === 'in') return await bytesBelow(resolve(request.host))
+  const words = ['du', '-sb', '--', request.inside]
+  const { exitCode, stdout } = await environment.exec(words, { mode: 'process' })
+  const bytes = Number(stdout.split('\t')[0])
+  return exitCode === 0 && Number.isSafeInteger(bytes) ? bytes : null
 }
 
 /** The engine names the copy itself; `cp` puts it into a directory that exists. */

@@ -9,6 +9,7 @@ import type { Style } from '../../render/layout/style.ts'
 interface Options {
   readonly patch?: true
   readonly stat?: true
+  readonly all?: true
 }
 
 export const make: MakeCommand = (command, cli) =>
@@ -23,6 +24,7 @@ export const make: MakeCommand = (command, cli) =>
       .argument('[others...]', 'B, then paths inside to compare; a path begins with "/"')
       .option('--stat', 'only count the changes of each kind')
       .option('--patch', 'the changed lines of text files, as `git apply` reads them')
+      .option('--all', 'also the files with its name, which every fork changes: /etc/hostname, …')
       .action((reference: string, others: string[], options: Options, self) =>
         cli.perform(self, async (context) => {
           const { other, paths } = split(others)
@@ -32,6 +34,7 @@ export const make: MakeCommand = (command, cli) =>
           const wanted: DiffOptions = {
             ...(paths.length > 0 && { paths }),
             ...(options.patch && { patch: 'text' }),
+            ...(options.all && { all: true }),
           }
           const diff = await context.wait('comparing', () => a.diff(b, wanted))
           await context.show({

@@ -56,12 +56,22 @@ export const make: MakeCommand = (command, cli) =>
             owner: keepOwners && ('keep' as const),
           })
           let announced = Promise.resolve()
+          let totalBytes: number | null = null
           const onMeasured = (amount: CopyAmount | null) => {
+            totalBytes = amount?.bytes ?? null
             const text = announcement(amount)
             if (text !== null) announced = say(context.streams.stderr, `forkpoint: ${text}\n`)
           }
-          const report = await context.wait(`exporting ${reference}`, () =>
-            from.export(dir, { ...wanted, onMeasured }),
+          const report = await context.wait(`exporting ${reference}`, (tell) =>
+            from.export(dir, {
+              ...wanted,
+              onMeasured,
+              onProgress: ({ entries, bytes }) =>
+                tell(`exporting ${reference}: ${entries} entries`, {
+                  doneBytes: bytes,
+                  totalBytes,
+                }),
+            }),
           )
           await announced
           await context.show({

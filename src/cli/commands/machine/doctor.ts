@@ -1,11 +1,6 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { PrerequisiteError } from '../../../model/errors.ts'
-import { loadGlobalSettings } from '../../arguments/globals.ts'
-import type { Context } from '../../context.ts'
+import { bootstrap } from '../../bootstrap.ts'
 import { addExamples } from '../../help.ts'
 import type { MakeCommand } from '../../make-command.ts'
-import { packageScript } from '../../package-root.ts'
 import { renderChecks } from '../../render/checks.ts'
 
 interface Options {
@@ -25,7 +20,7 @@ export const make: MakeCommand = (command, cli) =>
       .option('--fix', 'first install and build what is missing')
       .action((options: Options, self) =>
         cli.perform(self, async (context) => {
-          if (options.fix) await bootstrap(context)
+          if (options.fix) await bootstrap(context, allSteps)
           const { Forkpoint } = await import('../../../index.ts')
           const found = await context.wait('probing this machine', () =>
             Forkpoint.doctor(context.openOptions),
@@ -39,18 +34,3 @@ export const make: MakeCommand = (command, cli) =>
       ['sudo forkpoint doctor --fix', 'install what is missing, then check'],
     ],
   )
-
-async function bootstrap(context: Context): Promise<void> {
-  const { runtime } = loadGlobalSettings(context.globals).settings
-  const script = packageScript('bootstrap')
-  // Its progress goes to stderr: stdout is for the one document.
-  const child = spawn(script, allSteps, {
-    stdio: ['ignore', 2, 2],
-    env: { ...process.env, FORKPOINT_RUNTIME: runtime },
-  })
-  const [code, signal] = await once(child, 'exit')
-  if (code === 0) return
-  throw new PrerequisiteError(`${script} failed (${signal ?? `exit code ${code}`})`, {
-    remedy: 'follow its messages above, then try again',
-  })
-}

@@ -1,4 +1,3 @@
-import { columnsOf } from '../../cli.ts'
 import { addExamples } from '../../help.ts'
 import { Interrupts } from '../../interrupts.ts'
 import type { MakeCommand } from '../../make-command.ts'
@@ -6,6 +5,7 @@ import { Narrator } from '../../quickstart/narrator.ts'
 import { Stage } from '../../quickstart/stage.ts'
 import { cleanUp, tellStory } from '../../quickstart/story.ts'
 import { plain, styleFor } from '../../render/layout/style.ts'
+import { columnsOf } from '../../streams.ts'
 
 export const make: MakeCommand = (command, cli) =>
   addExamples(

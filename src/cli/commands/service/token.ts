@@ -1,11 +1,10 @@
 import type { Command } from 'commander'
 import type { NewToken, TokenInfo, TokenOptions } from '../../../index.ts'
-import { InvalidInputError } from '../../../model/errors.ts'
-import { quote } from '../../../model/text/quote.ts'
 import { parseAge } from '../../../model/values/quantities.ts'
-import { isScope, type Scope, scopes } from '../../../model/values/scopes.ts'
+import { type Scope, scopes } from '../../../model/values/scopes.ts'
 import { withoutUndefined } from '../../../model/values/without-undefined.ts'
 import { pairsOption, parsedOption } from '../../arguments/options.ts'
+import { parseScopes } from '../../arguments/scopes.ts'
 import type { Cli } from '../../cli.ts'
 import type { Context } from '../../context.ts'
 import { addExamples } from '../../help.ts'
@@ -127,16 +126,4 @@ function tokenOptions(name: string | undefined, options: CreateOptions): TokenOp
 
 async function showSecret(context: Context, created: NewToken): Promise<void> {
   await context.show({ json: created, text: () => created.token })
-}
-
-/** The widest of those that are named, which includes the others. */
-function parseScopes(text: string): Scope {
-  const named = text.split(',').map((word) => word.trim())
-  const wrong = named.find((word) => !isScope(word))
-  if (wrong !== undefined) {
-    throw new InvalidInputError(`not a scope: ${quote(wrong)}`, {
-      remedy: `the scopes are ${scopes.join(', ')}`,
-    })
-  }
-  return scopes.findLast((scope) => named.includes(scope)) ?? 'read'
 }

@@ -15,15 +15,17 @@ interface Options {
 export const make: MakeCommand = (command, cli) =>
   addExamples(
     command
-      .description('Show every operation on an environment, with steps, times and bytes.')
-      .argument('[env]', envArgument)
+      .description(
+        'Show what was done to an environment, when, and how long each step took. One that was removed keeps its log.',
+      )
+      .argument('[env]', `${envArgument}, also of one that was removed`)
       .option('--criu [log]', "print CRIU's log of the last failure, or the one of this name")
       .action((reference: string | undefined, { criu }: Options, self) =>
         cli.perform(self, async (context) => {
           await using forkpoint = await context.open()
           if (criu !== undefined) return await showFailures(context, forkpoint, criu)
           if (reference === undefined) throw noEnvironment()
-          const entries = await (await forkpoint.get(reference)).log()
+          const entries = await forkpoint.log(reference)
           await context.show({
             json: entries,
             text: (style) => renderLog(entries, Date.now(), style),

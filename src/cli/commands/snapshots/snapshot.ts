@@ -10,6 +10,8 @@ import { Interrupts } from '../../interrupts.ts'
 import type { MakeCommand } from '../../make-command.ts'
 import { snapshotReport, taking } from '../../render/branch-reports.ts'
 import { snapshotInBackground } from '../../snapshot-in-background.ts'
+import { cancelling, snapshotWords } from '../../waiting/cancelling.ts'
+import { followSnapshot } from '../../waiting/follow-snapshot.ts'
 
 interface Options {
   readonly name?: string
@@ -54,12 +56,18 @@ export const make: MakeCommand = (command, cli) =>
           using interrupts = new Interrupts()
           await using forkpoint = await context.open()
           const environment = await forkpoint.get(reference)
+          const { stderr } = context.streams
+          const take = () =>
+            context.wait(taking(reference), async (say) => {
+              using _following = followSnapshot(environment.id, say, taking(reference), () =>
+                forkpoint.operations(),
+              )
+              const wanted = snapshotOptions(options, interrupts.signal)
+              const snapshot = await environment.snapshot(wanted)
+              return (options.prove ? await snapshot.prove() : snapshot).lastInfo
+            })
           const info = options.wait
-            ? await context.wait(taking(reference), async () => {
-                const wanted = snapshotOptions(options, interrupts.signal)
-                const snapshot = await environment.snapshot(wanted)
-                return (options.prove ? await snapshot.prove() : snapshot).lastInfo
-              })
+            ? await cancelling(interrupts, stderr, snapshotWords(reference), take)
             : await snapshotInBackground(forkpoint, environment)
           await context.show(snapshotReport(info, options.quiet ? 'ids' : 'sentences'))
         }),

@@ -1,7 +1,7 @@
-import { columnsOf } from '../../cli.ts'
 import { addExamples, branchArgument } from '../../help.ts'
 import type { MakeCommand } from '../../make-command.ts'
 import { renderTree } from '../../render/tree.ts'
+import { columnsOf } from '../../streams.ts'
 
 export const make: MakeCommand = (command, cli) =>
   addExamples(

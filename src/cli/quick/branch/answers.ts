@@ -1,6 +1,7 @@
 import type { BranchOperation } from '../../../client/link/branch-answers.ts'
-import type { Link } from '../../../client/link/send-operation.ts'
+import { type Link, sendOperation } from '../../../client/link/send-operation.ts'
 import type { Output } from '../../../client/web/client.ts'
+import type { RunningOperation } from '../../../index.ts'
 import type { Named } from '../../render/environment.ts'
 
 /** All of an answer, as the contract describes it. Takes 7 ms longer to load than the rest (measured). */
@@ -32,4 +33,10 @@ export function foundId<Id extends string>(answer: unknown, isId: (id: unknown) 
   const id = named(answer)?.id
   if (isId(id)) return id
   throw new Error('the daemon found something else')
+}
+
+/** Of an environment, as far as its progress is concerned; none if the answer is something else. */
+export async function operations(link: Link): Promise<readonly RunningOperation[]> {
+  const answer = await sendOperation(link, 'operations', {})
+  return Array.isArray(answer) ? answer : []
 }

@@ -1,6 +1,7 @@
 import type { Link } from '../../../client/link/send-operation.ts'
 import type { ErrorJson } from '../../../model/errors.ts'
 import type { PlainReport } from '../../render/branch-reports.ts'
+import type { Say } from '../../render/layout/progress.ts'
 import type { PlainOptions, PlainWords } from './plain-words.ts'
 
 /** A verb in its plain form. */
@@ -14,7 +15,7 @@ export interface QuickVerb {
 export interface Prepared {
   /** for a person who waits */
   readonly doing: string
-  carryOut(): Promise<Outcome>
+  carryOut(say: Say): Promise<Outcome>
 }
 
 export interface Outcome {

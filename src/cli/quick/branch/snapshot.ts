@@ -3,7 +3,9 @@ import { isEnvironmentId } from '../../../model/ids.ts'
 import { parseName } from '../../../model/values/names.ts'
 import { Interrupts } from '../../interrupts.ts'
 import { snapshotReport, taking } from '../../render/branch-reports.ts'
-import { foundId, whole } from './answers.ts'
+import { cancelling, snapshotWords } from '../../waiting/cancelling.ts'
+import { followSnapshot } from '../../waiting/follow-snapshot.ts'
+import { foundId, operations, whole } from './answers.ts'
 import { detailOf } from './plain-words.ts'
 import type { QuickVerb } from './quick-verb.ts'
 
@@ -23,11 +25,15 @@ export const snapshot: QuickVerb = {
     const id = foundId(found, isEnvironmentId)
     return {
       doing: taking(reference),
-      carryOut: async () => {
+      carryOut: async (say) => {
         using interrupts = new Interrupts()
         const { signal } = interrupts
         const input = { id, ...options }
-        const answer = await sendOperation(link, 'environment.snapshot', input, { signal })
+        using _following = followSnapshot(id, say, taking(reference), () => operations(link))
+        const words = snapshotWords(reference)
+        const answer = await cancelling(interrupts, process.stderr, words, () =>
+          sendOperation(link, 'environment.snapshot', input, { signal }),
+        )
         const taken = await whole(link, 'environment.snapshot', answer)
         return { report: snapshotReport(taken, detailOf(flags)), errors: [] }
       },

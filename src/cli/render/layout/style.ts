@@ -1,11 +1,13 @@
 import { styleText } from 'node:util'
 import { type ColorMode, type Globals, loadGlobalSettings } from '../../arguments/globals.ts'
-import type { Screen } from '../../cli.ts'
+import { columnsOf, type Screen } from '../../streams.ts'
 
 type Paint = (text: string) => string
 
 /** Names for what text means; whether it is shown in colour depends on where it goes. */
 export interface Style {
+  /** of the terminal that it goes to; absent: lines may have any length */
+  readonly columns?: number | undefined
   readonly strong: Paint
   readonly faint: Paint
   readonly good: Paint
@@ -27,8 +29,8 @@ const colored: Style = {
 
 export function styleFor(stream: Screen, globals: Partial<Globals>): Style {
   const mode = globals.color ?? (process.env.NO_COLOR ? 'never' : configuredMode(globals))
-  if (mode === 'auto') return stream.isTTY === true ? colored : plain
-  return mode === 'always' ? colored : plain
+  const isColored = mode === 'auto' ? stream.isTTY === true : mode === 'always'
+  return { ...(isColored ? colored : plain), columns: columnsOf(stream) }
 }
 
 function configuredMode(globals: Partial<Globals>): ColorMode {

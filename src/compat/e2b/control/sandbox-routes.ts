@@ -3,7 +3,7 @@ import * as z from 'zod/mini'
 import type { Environment } from '../../../api/handles/environment.ts'
 import { ConflictError } from '../../../model/errors.ts'
 import { jsonBody } from '../bodies.ts'
-import { failureOf, notHere } from '../failures.ts'
+import { failureOf } from '../failures.ts'
 import type { Visit } from '../host.ts'
 import { ownLabels, ownSandbox } from '../owned.ts'
 import type { Control } from './control.ts'
@@ -67,8 +67,8 @@ export function addSandboxRoutes(control: Control, app: FastifyInstance): void {
   on('GET', '/metrics', 'metrics', 'read', async ({ sandbox }) => await metricsOf(sandbox))
   on('PUT', '/network', 'network', 'branch', async ({ sandbox, request, reply }) => {
     const mode = updatedMode(jsonBody(networkUpdate, request)) ?? sandbox.lastInfo.net.mode
-    if (mode === sandbox.lastInfo.net.mode) return reply.code(204).send()
-    throw notHere('another network for a sandbox that runs', 'set it when you create the sandbox')
+    await sandbox.setNet(mode)
+    return reply.code(204).send()
   })
 }
 

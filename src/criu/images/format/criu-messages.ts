@@ -79,9 +79,12 @@ export const tcpStreamEntry = schema({
   outqLen: [3, 'uint32'],
   /** the number of the next byte to be written, after the end if there is one */
   outqSeq: [4, 'uint32'],
+  /** how many bits the other end's window is shifted by */
+  sndWscale: [6, 'uint32'],
   /** not sent */
   unsqLen: [12, 'uint32', 'optional'],
   sndWnd: [14, 'uint32', 'optional'],
+  rcvWnd: [16, 'uint32', 'optional'],
 })
 
 export const eventfdEntry = schema({ flags: [2, 'uint32'] })
@@ -231,6 +234,7 @@ export const threadInfoX86 = schema({ gpregs: [2, 'message'] })
 export const userX86Regs = schema({ ax: [11, 'int64'], ip: [17, 'int64'], sp: [20, 'int64'] })
 
 export const taskCoreEntry = schema({
+  taskState: [1, 'uint32'],
   timers: [7, 'message', 'optional'],
   rlimits: [8, 'message', 'optional'],
   signalsShared: [10, 'message', 'optional'],

@@ -11,7 +11,8 @@ export interface Ends {
 
 const { connecting, finWait1, finWait2, closeWait, lastAck, closing } = tcpStates
 const endSent: ReadonlySet<number> = new Set([finWait1, finWait2, closing, lastAck])
-const endReceived: ReadonlySet<number> = new Set([closeWait, lastAck, closing])
+/** they have heard the last of the other end */
+export const endReceived: ReadonlySet<number> = new Set([closeWait, lastAck, closing])
 
 const nameOf = (one: TcpSocket['from'], other: TcpSocket['from']) =>
   `${inWords(one)} ${inWords(other)}`

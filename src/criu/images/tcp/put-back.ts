@@ -2,12 +2,12 @@ import { pidsIn } from '../../memory/dumped-processes.ts'
 import type { Attribute } from '../attributes.ts'
 import type { DumpImages } from '../dump-images.ts'
 import { heldFiles } from '../held-files.ts'
-import { alignEnds } from './both-ends.ts'
+import { alignEnds, endReceived } from './both-ends.ts'
 import { changeSockets, closedFrom } from './change-sockets.ts'
 import { canBeMadeAgain, type OpenEnd } from './open-ends.ts'
 import { outsideConnections } from './outside-connections.ts'
 import { isConnection, isInside, type TcpSocket, tcpSockets, tcpStates } from './sockets.ts'
-import { hasConnections, readStream, streamImage } from './stream.ts'
+import { hasConnections, readStream, streamImage, withWindowOfOther } from './stream.ts'
 
 /** Images whose connections can be restored, and what else has to be done for them. See native/cell/attributes/. */
 export interface RestorableConnections {
@@ -27,7 +27,7 @@ export function restorableConnections(
     ...openEnds.filter(canBeMadeAgain).map(({ socket }) => socket),
     ...tcpSockets(dumped.files).filter(({ state }) => state === connecting),
   ]
-  const images = alignEnds(disconnected(dumped, again))
+  const images = withWindows(alignEnds(disconnected(dumped, again)))
   const place = placesIn(images)
   const attributes = [
     ...inOrder(again).flatMap((socket) => place(socket, 'connection', destinationOf(socket))),
@@ -37,6 +37,15 @@ export function restorableConnections(
     ),
   ]
   return { images, attributes }
+}
+
+function withWindows(images: DumpImages): DumpImages {
+  const names = tcpSockets(images.files)
+    .filter(({ state }) => endReceived.has(state))
+    .map(({ inode }) => streamImage(inode))
+  return images.with(
+    Object.fromEntries(names.map((name) => [name, withWindowOfOther(images.bytes(name))])),
+  )
 }
 
 /** What will be connected again begins as a socket that has only its own name. */

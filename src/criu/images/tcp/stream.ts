@@ -31,15 +31,33 @@ export function readStream(bytes: Buffer): Stream {
 
 /** The same end with another queue to send, none of which was sent. */
 export function changeQueue(bytes: Buffer, queued: Buffer, sndWnd: number): Buffer {
-  const entry = firstEntry(bytes)
   const { arrivedAt, facts } = readStream(bytes)
   const lengths = { outqLen: queued.length, unsqLen: queued.length, sndWnd }
-  const changed = change(tcpStreamEntry, entry, lengths)
+  const arrived = bytes.subarray(arrivedAt, arrivedAt + facts.inqLen)
+  return Buffer.concat([changedHead(bytes, lengths), arrived, queued])
+}
+
+const mostWindow = 0xffff
+
+/**
+ * An end that has heard the last of the other one. To tell it so, CRIU sends it a packet with the window that this end
+ * has for the other, which is not needed any more, cut to 16 bits. It must be the window of the other end: with none, what
+ * is sent next would wait for seconds.
+ */
+export function withWindowOfOther(bytes: Buffer): Buffer {
+  const { arrivedAt, facts } = readStream(bytes)
+  const rcvWnd = Math.min((facts.sndWnd ?? 0) >>> facts.sndWscale, mostWindow)
+  return Buffer.concat([changedHead(bytes, { rcvWnd }), bytes.subarray(arrivedAt)])
+}
+
+/** Everything before the bytes of the queues. */
+function changedHead(bytes: Buffer, changes: Partial<Stream['facts']>): Buffer {
+  const entry = firstEntry(bytes)
+  const changed = change(tcpStreamEntry, entry, changes)
   const length = Buffer.alloc(4)
   length.writeUInt32LE(changed.length)
-  const head = bytes.subarray(0, arrivedAt - entry.length - length.length)
-  const arrived = bytes.subarray(arrivedAt, arrivedAt + facts.inqLen)
-  return Buffer.concat([head, length, changed, arrived, queued])
+  const head = bytes.subarray(0, endOf(bytes, entry) - entry.length - length.length)
+  return Buffer.concat([head, length, changed])
 }
 
 function endOf(bytes: Buffer, entry: Uint8Array): number {

@@ -23,6 +23,7 @@ import { acceptExtras, backendFor, withExtras } from './chosen-backend.ts'
 import { draftFor } from './environment-draft.ts'
 import { startCommandOf } from './first-command.ts'
 import { createFromSnapshot, snapshotSource } from './from-snapshot.ts'
+import { loginPath } from './login-path.ts'
 
 export type CreateOptions = Input<'environment.create'> & CallOptions
 
@@ -45,6 +46,7 @@ export async function create(engine: Engine, options: CreateOptions): Promise<En
     engine.store.environments.update(draft.id, { instance })
     killPoint('create:instance')
     await introduce(engine, draft, instance)
+    if (wantsLogin(engine, options)) await logIn(engine, draft, instance)
     if (draft.image !== undefined) await makeImageDirectories(engine, draft, instance)
     if (options.workdir !== undefined) await makeWorkdir(engine, draft, instance)
     await startCommandOf(engine, draft, instance)
@@ -79,6 +81,18 @@ async function makeWorkdir(
   throw new InvalidInputError(`the working directory ${quote(workdir)} is not a directory`, {
     remedy: 'name a directory with --workdir',
   })
+}
+
+/** A PATH that was given is not replaced. */
+function wantsLogin({ settings }: Engine, { login = settings.shell.login, env }: CreateOptions) {
+  return login && env?.PATH === undefined
+}
+
+/** Everything inside gets the PATH of a login shell from now on, also in forks. */
+async function logIn(engine: Engine, draft: EnvironmentRecord, instance: Instance): Promise<void> {
+  const env = { ...draft.env, PATH: await loginPath(engine, draft, instance) }
+  engine.store.environments.update(draft.id, { env })
+  await introduce(engine, { ...draft, env }, instance)
 }
 
 /** An image may name directories that it does not have. A container engine makes them, too. */

@@ -28,6 +28,7 @@ import { requireNothingLost } from '../require-nothing-lost.ts'
 import { requireReady } from '../require-ready.ts'
 import { forkDraft } from './fork-draft.ts'
 import { hasForkHooks, runForkHooks } from './fork-hooks.ts'
+import { cutOff, giveConnections, type Heritage } from './heritage.ts'
 
 export type ForkOptions = Omit<Input<'snapshot.fork'>, 'id'>
 
@@ -43,6 +44,7 @@ export async function fork(
   engine: Engine,
   snapshot: SnapshotRecord,
   options: ForkOptions,
+  heirOf: Heritage | null = null,
 ): Promise<Fanout> {
   const { count, name, labels } = options
   requireReady(snapshot)
@@ -53,12 +55,12 @@ export async function fork(
   )
   requireFreeNames(engine, drafts)
   requireWithinLimits(snapshot, snapshot.origin.limits)
-  if (options.strict) requireNothingLost(snapshot)
+  if (options.strict) requireNothingLost(heirOf ?? snapshot)
   const spares = { kind: 'fork', snapshot: snapshot.id } as const
   if (count === 1) await engine.spares.underWay(spares)
   const missing = Math.max(0, count - countReady(engine, spares))
   using memory = await reserveCopies(engine, snapshot, { count: missing, keep: spares })
-  const result = await makeAll(engine, drafts, { snapshot, memory }, options)
+  const result = await makeAll(engine, drafts, { snapshot, memory, heirOf }, options)
   engine.spares.want(afterFork(snapshot.id, result.records.length))
   return result
 }
@@ -66,6 +68,7 @@ export async function fork(
 interface Making {
   readonly snapshot: SnapshotRecord
   readonly memory: CopyMemory
+  readonly heirOf: Heritage | null
 }
 
 /** Makes two at a time per core, because a restore spends half its time waiting for the kernel. */
@@ -120,24 +123,30 @@ async function makeOne(
   making: Making,
 ): Promise<EnvironmentRecord> {
   const { store } = engine
-  const { snapshot } = making
-  const { record, spare, operation, lease } = begin(engine, draft, snapshot)
+  const { snapshot, heirOf } = making
+  const { record, spare, operation, lease } = begin(engine, draft, making)
   await using _lease = lease
   const watch = stopwatch()
   killPoint('fork:begun')
   try {
+    await using _cut = heirOf && (await cutOff(engine, record.backend, record.id))
     const whenAwake = (instance: Instance) => introduce(engine, record, instance, snapshot)
     const { instance, connection, hasHooks } =
       (spare && (await watch.measure('wake', () => runSpare(engine, record, spare, whenAwake)))) ??
       (await make(engine, record, making, watch))
     await using _connection = connection
     if (hasHooks) await watch.measure('hooks', () => runForkHooks(connection, record))
+    if (heirOf !== null) {
+      await watch.measure('connections', () =>
+        giveConnections(engine, heirOf, { id: record.id, instance }, snapshot),
+      )
+    }
     killPoint('fork:alive')
     return store.transaction(() => {
       lease.requireHeld()
       store.journal.finish(operation, { phases: watch.phases })
       recordProven(engine, snapshot.id)
-      const { lost = [] } = snapshot
+      const { lost = [] } = heirOf ?? snapshot
       return store.environments.update(record.id, { status: 'running', instance, lost })
     })
   } catch (error) {
@@ -150,12 +159,13 @@ async function makeOne(
 }
 
 /** Records what is about to happen. A spare brings its own id. */
-function begin(engine: Engine, draft: EnvironmentRecord, snapshot: SnapshotRecord): Begun {
+function begin(engine: Engine, draft: EnvironmentRecord, { snapshot, heirOf }: Making): Begun {
   const { store } = engine
   return store.transaction(() => {
     // From now on this environment builds on the snapshot, so `prune` leaves it alone.
     requireReady(store.snapshots.resolve(snapshot.id))
-    const spare = takeForFork(engine, snapshot.id)
+    // A spare has no connections any more.
+    const spare = heirOf === null ? takeForFork(engine, snapshot.id) : undefined
     const id = spare?.environmentId ?? draft.id
     const hostname = hostnameOf(draft.name, id)
     const record = { ...draft, id, hostname, instance: spare?.instance ?? null }
@@ -198,12 +208,13 @@ async function introduce(
 async function make(
   engine: Engine,
   record: EnvironmentRecord,
-  { snapshot, memory }: Making,
+  { snapshot, memory, heirOf }: Making,
   watch: Stopwatch,
 ): Promise<Introduced> {
-  engine.spareCounts.missed.fork += 1
+  if (heirOf === null) engine.spareCounts.missed.fork += 1
+  const role = heirOf === null ? 'copy' : 'heir'
   const instance = await watch.measure('materialize', () =>
-    memory.fill(() => materialize(engine, record, snapshot, { replaces: null, role: 'copy' })),
+    memory.fill(() => materialize(engine, record, snapshot, { replaces: null, role })),
   )
   return await watch.measure('introduce', () => introduce(engine, record, instance, snapshot))
 }

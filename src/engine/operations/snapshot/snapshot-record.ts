@@ -3,7 +3,7 @@ import type { Input } from '../../../api/contract/contract.ts'
 import { ConflictError } from '../../../model/errors.ts'
 import type { SnapshotId } from '../../../model/ids.ts'
 import type { SnapshotRecord } from '../../../model/snapshot.ts'
-import { carries } from '../../../model/values/labels.ts'
+import { carries, changedLabels } from '../../../model/values/labels.ts'
 import { parseName } from '../../../model/values/names.ts'
 import type { Engine } from '../../engine.ts'
 import { hold } from '../../recovery/recover.ts'
@@ -27,9 +27,8 @@ export function labelSnapshot(
   changes: Readonly<Record<string, string | null>>,
 ): SnapshotRecord {
   return store.transaction(() => {
-    const merged = { ...store.snapshots.resolve(id).labels, ...changes }
-    const kept = Object.entries(merged).filter((pair): pair is [string, string] => pair[1] !== null)
-    return store.snapshots.update(id, { labels: Object.fromEntries(kept) })
+    const { labels } = store.snapshots.resolve(id)
+    return store.snapshots.update(id, { labels: changedLabels(labels, changes) })
   })
 }
 

@@ -73,6 +73,7 @@ async function takeExclusively(
   const { record, mode } = draft
   const { ready, original } = await orGiveBack(engine, draft, async () => {
     const { taken, original } = await take(engine, draft, 'continue', options)
+    options.signal?.throwIfAborted()
     if (options.strict) requireNothingLost(taken)
     if (original === 'runs') {
       if (mode === 'full') await pauseAgain(engine, record, record.instance)
@@ -164,7 +165,8 @@ async function take(
   const shells = keepsShells ? [] : await rememberShells(engine, record)
   const memory = record.memory ?? engine.settings.memory
   const head = record.head === null ? null : (engine.store.snapshots.get(record.head) ?? null)
-  const result = await backend.capture(record, draft.id, { mode, memory, after, head, live })
+  const wanted = { mode, memory, after, head, live, signal }
+  const result = await backend.capture(record, draft.id, wanted)
   const { image, captured, durable, filesBytes, imagesBytes, phases, original } = result
   const taken: Taken = {
     ...draft,

@@ -11,6 +11,8 @@ const sandbox = await e2b.Sandbox.create({
   envs: { GREETING: 'hello' },
   timeoutMs: 900_000,
 })
+// The host's own profile may take locks that outlive a command that is killed: pyenv then waits for a minute.
+await sandbox.files.write('/root/.bash_profile', '')
 const kept = new Map<string, unknown>([['name', client]])
 const tour: Tour = { e2b, sandbox, kept }
 const whole = [...sandboxStops, ...commandStops, ...fileStops, ...lastStops]

@@ -80,10 +80,21 @@ export const sandboxStops: readonly Stop[] = [
   },
   {
     method: 'sandbox.updateNetwork',
-    refused: /another network/,
     run: async ({ sandbox }) => {
       const update = since(sandbox.updateNetwork?.bind(sandbox))
+      const links = async () => (await sandbox.commands.run('echo $(ls /sys/class/net)')).stdout
       await update({ allowInternetAccess: false })
+      check((await links()) === 'lo\n', await links())
+      await update({ allowInternetAccess: true })
+      check((await links()) === 'eth0 lo\n', await links())
+    },
+  },
+  {
+    method: 'sandbox.updateNetwork (a list of hosts)',
+    refused: /a list of hosts/,
+    run: async ({ sandbox }) => {
+      const update = since(sandbox.updateNetwork?.bind(sandbox))
+      await update({ allowOut: ['192.0.2.1'] })
     },
   },
   {

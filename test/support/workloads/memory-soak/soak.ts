@@ -18,14 +18,19 @@ export async function startSoak(env: Environment, kind: Kind, seed: number): Pro
   await run(env, 'mkdir -p /root/soak')
   await env.files.write('/root/soak/soak', readFileSync(program))
   await env.files.write('/root/check', checking)
-  await run(env, `chmod +x /root/soak/soak; /root/soak/soak /root/soak ${seed} > /root/log 2>&1 &`)
+  await run(
+    env,
+    `chmod +x /root/soak/soak; /root/soak/soak /root/soak ${seed} > /root/log 2>&1 & echo $! > /root/first`,
+  )
 }
 
-/** Asks every process for a check, the first one first, and waits for the answers. One that ends has none. */
+/** Asks every process for a check, the first one first (a child may have a lower number), and waits for the answers. One that ends has none. */
 const checking = `
 cd /root/soak
-pids=
-for p in $(ls /proc | grep '^[0-9]' | sort -n); do
+first=$(cat /root/first)
+pids=$first
+for p in $(ls /proc | grep '^[0-9]'); do
+  [ $p = $first ] && continue
   case "$(tr '\\0' ' ' < /proc/$p/cmdline)" in (soak\\ *|*/soak\\ *) pids="$pids $p";; esac
 done
 for p in $pids; do rm -f $p; kill -USR1 $p; done

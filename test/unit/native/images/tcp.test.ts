@@ -31,6 +31,7 @@ interface End {
   readonly arrived?: string
   readonly queued?: string
   readonly unsent?: number
+  readonly window?: number
   readonly toAddress?: readonly number[]
 }
 
@@ -58,14 +59,16 @@ function imagesOf(...ends: readonly End[]): DumpImages {
   return new DumpImages('/nowhere', []).with(named)
 }
 
-function streamOf({ next = 0, end = 0, arrived = '', queued = '', unsent = 0 }: End): Buffer {
+function streamOf(own: End): Buffer {
+  const { next = 0, end = 0, arrived = '', queued = '', unsent = 0, window = 100 } = own
   const entry = make(tcpStreamEntry, {
     inqLen: arrived.length,
     inqSeq: next,
     outqLen: queued.length,
     outqSeq: end,
+    sndWscale: 7,
     unsqLen: unsent,
-    sndWnd: 100,
+    sndWnd: window,
   })
   return Buffer.concat([encodeImage({ head, entries: [entry] }), Buffer.from(arrived + queued)])
 }
@@ -154,4 +157,17 @@ test('an attempt to connect, what is held back and what is outside are looked af
 test('images without connections stay the same', () => {
   const images = imagesOf()
   expect(restorableConnections(images, []).images).toBe(images)
+})
+
+test('an end that has heard the last of the other one keeps the window for what it still sends', () => {
+  const { images } = restorableConnections(
+    imagesOf({ state: closeWait, from: 1001, to: 80, window: 65_536 << 7, end: 1 }),
+    [],
+  )
+  expect(readStream(images.bytes(streamImage(16))).facts).toMatchObject({ rcvWnd: 0xffff })
+  const small = restorableConnections(
+    imagesOf({ state: closeWait, from: 1001, to: 80, window: 1000 << 7, end: 1 }),
+    [],
+  )
+  expect(readStream(small.images.bytes(streamImage(16))).facts).toMatchObject({ rcvWnd: 1000 })
 })

@@ -1,7 +1,7 @@
 # Made by tools/make_sync.py from forkpoint/aio/environment.py; change that one.
 from __future__ import annotations
 
-from typing import Any, List, Mapping, Optional, Sequence, Union
+from typing import Any, List, Literal, Mapping, Optional, Sequence, Union
 
 from ..core.command import (
     CommandLine,
@@ -181,10 +181,18 @@ class Environment:
         labels: Optional[Mapping[str, str]] = None,
         atomic: Optional[bool] = None,
         strict: Optional[bool] = None,
+        connections: Optional[Literal["close", "keep"]] = None,
         idempotency_key: Optional[str] = None,
     ) -> Forks:
         """Makes new environments that continue from here. This one continues too."""
-        body = given(count=count, name=name, labels=labels, atomic=atomic, strict=strict)
+        body = given(
+            count=count,
+            name=name,
+            labels=labels,
+            atomic=atomic,
+            strict=strict,
+            connections=connections,
+        )
         request = post(filled("environments", self.id, "fork"), body, idempotency_key)
         return forks_of(self._link, self._link.json(request))
 

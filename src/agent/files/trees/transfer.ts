@@ -1,5 +1,5 @@
-import { printable } from '../failures.ts'
-import type { CallOptions } from '../wire/connection.ts'
+import { printable } from '../../failures.ts'
+import type { CallOptions } from '../../wire/connection.ts'
 
 /** The progress of a transfer. */
 export interface TransferProgress {

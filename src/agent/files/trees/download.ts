@@ -1,13 +1,24 @@
 import { randomBytes } from 'node:crypto'
-import type { FileHandle } from 'node:fs/promises'
 import { basename, posix, resolve } from 'node:path'
-import { ConflictError, InvalidInputError, ResourceError } from '../../model/errors.ts'
-import { printable } from '../failures.ts'
-import type { AgentConnection } from '../wire/connection.ts'
-import { openContent } from './file-content.ts'
-import { checkPath, eachFile, type FileEntry, type FileInfo, statFile } from './files.ts'
-import { HostDirectory } from './host-directory.ts'
+import { ConflictError, InvalidInputError } from '../../../model/errors.ts'
+import type { AgentConnection } from '../../wire/connection.ts'
+import { openContent } from '../file-content.ts'
+import { checkPath, eachFile, type FileEntry, type FileInfo, statFile } from '../files.ts'
+import { HostDirectory } from '../host-directory.ts'
+import {
+  KEPT_DIRECTORY_BITS,
+  KEPT_FILE_BITS,
+  MAX_DEPTH,
+  MAX_ENTRIES,
+  MAX_HELD,
+  seconds,
+  tooDeep,
+  tooMany,
+  writeFully,
+} from './download-limits.ts'
 import { Outstanding } from './outstanding.ts'
+import { receiveTree, type TreeReceiver } from './receive-tree.ts'
+import type { StagedDirectory } from './staged-directory.ts'
 import {
   FILES_IN_FLIGHT,
   TransferLog,
@@ -15,16 +26,6 @@ import {
   type TransferSummary,
 } from './transfer.ts'
 import { WorkPool } from './work-pool.ts'
-
-/** A directory is held open while its content arrives; hostile depth must not use up our descriptors. */
-const MAX_DEPTH = 200
-/** Each costs an inode of the host. */
-const MAX_ENTRIES = 5_000_000
-/** Directories are remembered until everything else next to them is in transit. */
-const MAX_HELD = 200_000
-/** Setuid and setgid bits from inside must not take effect outside. */
-const KEPT_FILE_BITS = 0o777
-const KEPT_DIRECTORY_BITS = 0o1777
 
 /**
  * Copies a file or a tree from inside to `hostPath`, which names the copy itself. A new tree appears on
@@ -83,7 +84,12 @@ class Download {
     const stage = `.forkpoint-download-${randomBytes(16).toString('hex')}`
     const staged = await parent.make(stage)
     try {
-      await this.#run(() => this.#directory(from, staged, info, 0))
+      if (this.#connection.has('trees')) {
+        await staged[Symbol.asyncDispose]()
+        await this.#run(() => this.#wholeTree(from, parent.stage(stage), info))
+      } else {
+        await this.#run(() => this.#directory(from, staged, info, 0))
+      }
       await parent.rename(stage, name)
     } catch (error) {
       await parent.removeTree(stage)
@@ -102,6 +108,39 @@ class Download {
       await this.#pool.abandon(error)
       throw error
     }
+  }
+
+  /** The same as `#directory`, over one stream for everything that is small. */
+  async #wholeTree(from: string, to: StagedDirectory, info: FileInfo): Promise<Finish> {
+    const { signal } = this.#pool
+    const receiver: TreeReceiver = {
+      signal,
+      bound: (path, depth) => {
+        this.#bound(path, 0)
+        if (depth > MAX_DEPTH) throw tooDeep(path)
+      },
+      file: (directory, { name, mode, mtimeNs }, content) => {
+        const attributes = { mode: mode & KEPT_FILE_BITS, mtimeSeconds: seconds(mtimeNs) }
+        directory.writeFile(name, content, attributes)
+        this.#log.count('bytes', content.length)
+        this.#log.count('files')
+      },
+      largeFile: (directory, { name, path }) =>
+        this.#pool.start(() => this.#file(posix.join(from, path), directory, name)),
+      symlink: (directory, { name, target, mtimeNs }) => {
+        directory.makeSymlink(name, target ?? '', seconds(mtimeNs))
+        this.#log.count('symlinks')
+      },
+      other: (path) => this.#log.skip(posix.join(from, path)),
+      abandon: (error) => this.#pool.abandon(error),
+      finish: (directory, { mode, mtimeNs }) => {
+        const mtimeSeconds = seconds(mtimeNs)
+        directory.setAttributes({ mode: mode & KEPT_DIRECTORY_BITS, mtimeSeconds })
+        this.#log.count('directories')
+      },
+    }
+    await receiveTree(this.#connection, from, { directory: to, info }, receiver)
+    return { done: Promise.resolve() }
   }
 
   /**
@@ -179,7 +218,7 @@ class Download {
     this.#log.count('symlinks')
   }
 
-  async #file(from: string, to: HostDirectory, name: string): Promise<void> {
+  async #file(from: string, to: FileTarget, name: string): Promise<void> {
     await to.putFile(name, async (file) => {
       const content = openContent(this.#connection, from, { signal: this.#pool.signal })
       for await (const { offset, bytes } of content.runs) {
@@ -195,29 +234,9 @@ class Download {
   }
 }
 
+type FileTarget = Pick<HostDirectory, 'putFile'>
+
 /** Boxed, because `await` would also wait for a promise inside a promise. */
 interface Finish {
   readonly done: Promise<void>
-}
-
-async function writeFully(file: FileHandle, bytes: Buffer, offset: number): Promise<void> {
-  for (let at = 0; at < bytes.length; ) {
-    const { bytesWritten } = await file.write(bytes, at, bytes.length - at, offset + at)
-    at += bytesWritten
-  }
-}
-
-/** Node sets times as a number of seconds, exact to a quarter of a microsecond. */
-function seconds(ns: bigint): number {
-  return Number(ns) / 1e9
-}
-
-function tooDeep(path: string): ResourceError {
-  return tooMany(path, `${MAX_DEPTH} directories deep`)
-}
-
-function tooMany(path: string, limit: string): ResourceError {
-  return new ResourceError(`cannot download ${printable(path)}: more than ${limit}`, {
-    remedy: 'download a part of the tree, or pack it inside and download the archive',
-  })
 }

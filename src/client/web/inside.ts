@@ -1,0 +1,25 @@
+import * as z from 'zod/mini'
+import { filledPath, insidePath } from '../../api/contract/routes.ts'
+import { parsedAnswer } from '../link/answer.ts'
+import type { Fetcher } from './fetcher.ts'
+
+export interface Abortable {
+  readonly signal?: AbortSignal
+}
+
+interface Wanted<T> extends Abortable {
+  readonly below: string
+  readonly item: z.ZodMiniType<T>
+}
+
+/** A list of something inside an environment. */
+export async function listInside<T>(
+  fetcher: Fetcher,
+  id: string,
+  { signal, below, item }: Wanted<T>,
+): Promise<readonly T[]> {
+  const path = filledPath(insidePath(below), () => id)
+  const sent = { method: 'GET', path, signal }
+  const answer: unknown = await fetcher.send(sent, (response) => response.json())
+  return parsedAnswer(z.array(item), answer, { where: fetcher.where, name: below })
+}
