@@ -189,7 +189,7 @@ describe('fork, diff and promote', () => {
     await cli.must('create', '--name', 'worker', '--from', `dir:${project}`)
     await ask(cli, 'worker', 'echo new > value; echo more > other')
     const plan = await cli.must('apply', 'worker', project, '--dry-run')
-    expect(plan).toMatch(/would apply 2 changes, 0 conflicts\n$/)
+    expect(plan).toMatch(/would apply 2 changes of \/.*, 0 conflicts\n$/)
     expect(readdirSync(project)).toEqual(['value'])
     expect(await cli.must('apply', 'worker', project)).toMatch(/applied 2 changes of \/.*\n$/)
     expect(readFileSync(join(project, 'value'), 'utf8')).toBe('new\n')
