@@ -29,10 +29,14 @@ const processColumns: readonly Column<ProcessInfo>[] = [
   { title: 'LINE', cell: ({ command }) => shortCommand(command) },
 ]
 
+export function renderCommands(commands: readonly CommandInfo[], style: Style): string {
+  return table(commandColumns, commands, style)
+}
+
 /** A table of commands and one of processes. */
 export function renderRunning({ commands, processes }: Running, style: Style): string {
   const known =
-    commands.length === 0 ? style.faint('no command runs') : table(commandColumns, commands, style)
+    commands.length === 0 ? style.faint('no command runs') : renderCommands(commands, style)
   return `${known}\n\n${table(processColumns, processes, style)}`
 }
 

@@ -134,7 +134,9 @@ describe('looking at it', () => {
   })
 
   test('log has the time and plain words, and is still there after rm', async () => {
+    await cli.must('exec', 'try-3', '--detach', '--', 'sleep 1000')
     const shown = await cli.must('log', 'try-3')
+    expect(shown).toMatch(/\nCOMMAND +STATUS [\s\S]*running .*sleep 1000/)
     expect(shown).toMatch(/^TIME .*\n\d\d:\d\d:\d\d +fork +done/)
     expect(shown).not.toMatch(/materialize|introduce/)
     const { id } = (await cli.json('inspect', 'try-3')).document
