@@ -84,10 +84,12 @@ function causesOf(results: Results): string {
   return table(['', 'what it says', 'programs', 'rounds'], rows)
 }
 
-/** Without what differs from one process to the next: its command line and its numbers. */
+/** Without what differs from one process and round to the next: its command line, its numbers, and where it was asked. */
 function causeIn(words: string): string {
   return words
     .replace(/^cannot capture .*? \(pid \d+ inside\): /, '')
+    .replace(/(^|; )(original|fork|fork of the third|resumed|restored): /, '$1')
+    .replaceAll(/\((pid )?\d+( inside)?\)/g, '($1…$2)')
     .replace(/\b0x[0-9a-f]+\b/g, '0x…')
     .replaceAll(/\b\d{3,}\b/g, '…')
     .replaceAll(/\s+/g, ' ')

@@ -53,7 +53,7 @@ describe('the tables', () => {
 
   test('group by cause, without the names and numbers of processes', () => {
     expect(written).toContain('| refused | it has a \\| pipe | `pipe00` | fork |')
-    expect(written).toContain('| wrong | restored: … is gone | `pipe00` | restore |')
+    expect(written).toContain('| wrong | … is gone | `pipe00` | restore |')
   })
 
   test('replace those on a page', () => {
