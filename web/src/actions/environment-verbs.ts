@@ -7,49 +7,10 @@ import {
   nameOf,
   type SnapshotNode,
 } from '../forest/forest.ts'
-import type { Field, Outcome, Question, Target, Verb } from './verb.ts'
+import { environmentVerb, isAlive, keep, nameField } from './environment-verb.ts'
+import type { Field, Outcome, Verb } from './verb.ts'
 
-type EnvironmentTarget = Target<EnvironmentNode>
-
-const isAlive = ({ status }: EnvironmentNode) => status === 'running' || status === 'paused'
-
-/** A verb for environments in some statuses. */
-function verb(
-  about: Pick<Verb, 'id' | 'title' | 'key' | 'isDirect'>,
-  isFor: (target: EnvironmentTarget) => boolean,
-  ask: (target: EnvironmentTarget) => Question,
-): Verb {
-  return {
-    ...about,
-    scope: 'branch',
-    applies: (target) => target !== null && isEnvironment(target) && isFor(target),
-    ask: (target) => {
-      if (target === null || !isEnvironment(target))
-        throw new Error(`${about.id} needs an environment`)
-      return ask(target)
-    },
-  }
-}
-
-function isEnvironment(target: Target): target is EnvironmentTarget {
-  return target.node.kind === 'environment'
-}
-
-const nameField: Field = {
-  name: 'name',
-  label: 'Name',
-  kind: 'text',
-  initial: '',
-  hint: 'letters, digits and -_. ; may be empty',
-}
-
-/** Before something is replaced: what it was can be brought back. */
-async function keep(client: Client, { id, status }: EnvironmentNode, message: string) {
-  if (status !== 'running') return null
-  return await client.call('environment.snapshot', { id, message })
-}
-
-const snapshot = verb(
+const snapshot = environmentVerb(
   { id: 'snapshot', title: 'Take a snapshot', key: 's' },
   ({ node }) => node.status === 'running',
   ({ node }) => ({
@@ -83,7 +44,7 @@ const snapshot = verb(
   }),
 )
 
-const fork = verb(
+const fork = environmentVerb(
   { id: 'fork', title: 'Fork', key: 'f' },
   ({ node }) => node.status !== 'creating' && node.status !== 'removing',
   ({ node }) => ({
@@ -124,7 +85,7 @@ export function forkOutcome(client: Client, made: Output<'environment.fork'>): O
   }
 }
 
-const restore = verb(
+const restore = environmentVerb(
   { id: 'restore', title: 'Restore', key: 'r' },
   ({ node, forest }) => isAlive(node) && snapshotsFor(forest, node).length > 0,
   ({ node, forest }) => {
@@ -185,7 +146,7 @@ function described({ name, id, message }: SnapshotNode): string {
   return `${nameOf({ name, id })}${message === '' ? '' : ` — ${message}`}`
 }
 
-const promote = verb(
+const promote = environmentVerb(
   { id: 'promote', title: 'Promote into…', key: 'm' },
   ({ node, forest }) =>
     node.status === 'running' && environmentsOf(forest).some((each) => each.id !== node.id),
@@ -233,134 +194,5 @@ export async function promoted(
   }
 }
 
-const rename = verb(
-  { id: 'rename', title: 'Rename', key: 'n' },
-  () => true,
-  ({ node }) => ({
-    title: `Rename ${nameOf(node)}`,
-    says: 'It keeps its id and its host name.',
-    tone: 'main',
-    confirm: 'Rename',
-    fields: [{ ...nameField, initial: node.name ?? '', isRequired: true, hint: '' }],
-    run: async (client, { name = '' }) => {
-      await client.call('environment.rename', { id: node.id, name })
-      const { name: before } = node
-      return {
-        text: `Renamed to ${name}.`,
-        ...(before !== null && {
-          undo: async () => {
-            await client.call('environment.rename', { id: node.id, name: before })
-          },
-        }),
-      }
-    },
-  }),
-)
-
-/** A verb that changes whether it runs, and that another one takes back. */
-function switching(
-  about: Pick<Verb, 'id' | 'title' | 'key'>,
-  isFor: (node: EnvironmentNode) => boolean,
-  done: string,
-  change: (client: Client, id: EnvironmentNode['id']) => Promise<unknown>,
-  back?: (client: Client, id: EnvironmentNode['id']) => Promise<unknown>,
-): Verb {
-  return verb(
-    { ...about, isDirect: true },
-    ({ node }) => isFor(node),
-    ({ node }) => ({
-      title: about.title,
-      says: '',
-      tone: 'main',
-      confirm: about.title,
-      fields: [],
-      run: async (client) => {
-        await change(client, node.id)
-        return {
-          text: `${nameOf(node)} ${done}.`,
-          ...(back !== undefined && {
-            undo: async () => {
-              await back(client, node.id)
-            },
-          }),
-        }
-      },
-    }),
-  )
-}
-
-const resumed = (client: Client, id: EnvironmentNode['id']) =>
-  client.call('environment.resume', { id })
-
-const pause = switching(
-  { id: 'pause', title: 'Pause', key: 'p' },
-  ({ status }) => status === 'running',
-  'is paused',
-  (client, id) => client.call('environment.pause', { id }),
-  resumed,
-)
-
-const release = switching(
-  { id: 'release', title: 'Release memory' },
-  isAlive,
-  'is released: a snapshot on disk is all that is kept of it',
-  (client, id) => client.call('environment.pause', { id, release: true }),
-  resumed,
-)
-
-const resume = switching(
-  { id: 'resume', title: 'Resume', key: 'p' },
-  ({ status }) => status === 'paused' || status === 'released' || status === 'dead',
-  'runs again',
-  resumed,
-)
-
-const remove = verb(
-  { id: 'remove', title: 'Remove', key: 'Delete' },
-  ({ node }) => node.status !== 'removing',
-  ({ node }) => {
-    const canKeep = node.status === 'running'
-    const check: Field = {
-      name: 'keep',
-      label: 'Take a snapshot first, so that it can be brought back',
-      kind: 'check',
-      initial: 'yes',
-    }
-    return {
-      title: `Remove ${nameOf(node)}`,
-      says: canKeep
-        ? 'Its processes end, and whatever it changed since its last snapshot is lost unless you take one first. Its snapshots stay.'
-        : 'Whatever it changed since its last snapshot is lost. Its snapshots stay.',
-      tone: 'harm',
-      confirm: 'Remove',
-      fields: canKeep ? [check] : [],
-      run: async (client, values) => {
-        const last =
-          values.keep === 'yes' ? await keep(client, node, 'before it was removed') : null
-        await client.call('environment.remove', { id: node.id, force: last === null })
-        const { name } = node
-        return {
-          text: `Removed ${nameOf(node)}.`,
-          ...(last !== null && {
-            undo: async () => {
-              const id = last.id
-              await client.call('snapshot.fork', { id, count: 1, ...(name !== null && { name }) })
-            },
-          }),
-        }
-      },
-    }
-  },
-)
-
-export const environmentVerbs: readonly Verb[] = [
-  snapshot,
-  fork,
-  restore,
-  promote,
-  pause,
-  resume,
-  release,
-  rename,
-  remove,
-]
+/** Those that branch. */
+export const environmentVerbs: readonly Verb[] = [snapshot, fork, restore, promote]
