@@ -25,7 +25,6 @@ describe.skipIf(why !== null)(`the comparison${why === null ? '' : `: ${why}`}`,
     }),
   )
   const page = await dashboard.open()
-  page.on('response', (r) => r.status() >= 400 && console.log('RESP', r.status(), r.request().method(), r.url()))
   await page.goto(`${dashboard.url}/compare?of=${tries.map(({ id }) => id).join()}`)
   const heads = page.getByRole('region', { name: 'Scores and sizes' }).getByRole('columnheader')
 
@@ -46,7 +45,7 @@ describe.skipIf(why !== null)(`the comparison${why === null ? '' : `: ${why}`}`,
     ] as const) {
       const last = page.getByRole('article', { name: `Last command of try-${number}` })
       await last.getByText(`result ${number}`, { exact: true }).waitFor()
-      await last.getByText(exit).waitFor()
+      await last.getByText(`${exit},`).waitFor()
     }
     await page.getByLabel('Command to run in each').fill('tail -n 1 /srv/app/notes')
     await page.getByRole('button', { name: 'Run in each' }).click()
@@ -96,7 +95,8 @@ describe.skipIf(why !== null)(`the comparison${why === null ? '' : `: ${why}`}`,
     await page.getByText('Mark 2 to 6 environments').waitFor()
   })
 
-  test('no page complained', () => {
-    expect(dashboard.complaints).toEqual([])
+  test('no page complained, but about what was removed while it looked', () => {
+    const expected = /status of (404|409)/
+    expect(dashboard.complaints.filter((text) => !expected.test(text))).toEqual([])
   })
 })

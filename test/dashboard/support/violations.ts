@@ -1,8 +1,5 @@
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import axe from 'axe-core'
 import type { Page } from 'playwright-core'
-
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 interface Violation {
   readonly id: string
@@ -12,7 +9,7 @@ interface Violation {
 
 /** What axe finds that is serious or worse, in words. */
 export async function violations(page: Page, rules: 'all' | 'colours' = 'all'): Promise<string[]> {
-  await page.evaluate(axe)
+  await page.evaluate(axe.source)
   const found = await page.evaluate<{ violations: Violation[] }>(
     rules === 'all' ? 'axe.run(document)' : 'axe.run(document, { runOnly: ["color-contrast"] })',
   )

@@ -56,9 +56,19 @@ export function TopBar({ session, route, marked, onPalette, onVerb }: TopBarProp
           </button>
         ))}
       <ConnectionSign session={session} />
-      <button type="button" className="button top-palette" data-tone="quiet" onClick={onPalette}>
-        <span className="top-words">Commands </span>
-        <kbd>Ctrl K</kbd>
+      <button
+        type="button"
+        className="button top-palette"
+        data-tone="quiet"
+        aria-label="Commands, Ctrl K"
+        onClick={onPalette}
+      >
+        <span className="top-words">
+          Commands <kbd>Ctrl K</kbd>
+        </span>
+        <span className="top-more" aria-hidden="true">
+          ⋯
+        </span>
       </button>
       <button
         type="button"

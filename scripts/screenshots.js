@@ -1,0 +1,152 @@
+// Makes the pictures of docs/dashboard.md and README.md from a true run: a daemon of its own, real environments, and
+// Debian's Chromium. Look at each of them before you commit it.
+//
+//   npm run screenshots      after scripts/bootstrap native dist web
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { chromium } from 'playwright-core'
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const pictures = join(root, 'docs/images')
+const home = mkdtempSync(join(tmpdir(), 'forkpoint-pictures-'))
+const program = [
+  process.execPath,
+  '--disable-warning=ExperimentalWarning',
+  join(root, 'dist/cli.cjs'),
+]
+const env = { ...process.env, FORKPOINT_HOME: home }
+
+/** As high as each needs, so that nothing is cut off. */
+const wide = (height) => ({ width: 1280, height })
+const phone = { width: 390, height: 760 }
+
+/** The program that the agent mends. */
+const cart = [
+  'def total_of(items, discount=0):',
+  '    total = 0',
+  '    for item in items:',
+  '        total += item.price * item.count',
+  '    return total',
+]
+
+const daemon = spawn(program[0], [...program.slice(1), 'serve', '--listen', '127.0.0.1:0'], {
+  env,
+  stdio: ['ignore', 'pipe', 'inherit'],
+})
+const browser = await chromium.launch({
+  executablePath: '/usr/bin/chromium',
+  args: ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking'],
+})
+try {
+  await once(createInterface({ input: daemon.stdout }), 'line')
+  mkdirSync(pictures, { recursive: true })
+  grow()
+  for (const colorScheme of ['light', 'dark']) {
+    await take(`tree-${colorScheme}`, { colorScheme, viewport: wide(1000) }, async (page) => {
+      await select(page, 'fixed')
+      await page.getByText('"passed": 40').waitFor()
+    })
+  }
+  await take('changes-dark', { colorScheme: 'dark', viewport: wide(680) }, async (page) => {
+    await select(page, 'polish-1')
+    await page.getByRole('tab', { name: 'Changes' }).click()
+    await page.getByLabel('Changed since').selectOption({ label: 'snapshot ready' })
+    await page.getByTitle('/srv/shop/cart.py').click()
+    await page.getByRole('row').first().waitFor()
+  })
+  await take('resources-light', { colorScheme: 'light', viewport: wide(860) }, async (page) => {
+    await select(page, 'polish-1')
+    await page.getByRole('tab', { name: 'Resources' }).click()
+    // Graphs need some seconds to be drawn.
+    await sleep(15_000)
+  })
+  await take('phone-light', { colorScheme: 'light', viewport: phone, isMobile: true })
+} finally {
+  await browser.close()
+  const left = JSON.parse(run('ls', '--json')).map(({ id }) => id)
+  if (left.length > 0) run('rm', ...left)
+  run('prune', '--force')
+  daemon.kill()
+  await once(daemon, 'exit')
+  unmount()
+  rmSync(home, { recursive: true, force: true })
+}
+
+/** An agent's task: a state worth keeping, three tries from it, and two more from the best. */
+function grow() {
+  run('create', '--name', 'shop', '--label', 'task=cart-bug')
+  inside('shop', 'mkdir -p /srv/shop && cd /srv/shop && git init -q . && echo "# shop" > README.md')
+  inside('shop', `printf '%s\\n' ${cart.map(quoted).join(' ')} > cart.py`)
+  run('snapshot', 'shop', '--name', 'ready', '-m', 'dependencies installed, one test fails')
+  run('fork', 'ready', '-n', '3', '--name', 'try')
+  inside('try-1', 'sed -i s/total/sum/ cart.py')
+  inside(
+    'try-2',
+    `sed -i 's/    return total$/    return round(total * (1 - discount), 2)/' cart.py`,
+  )
+  inside('try-2', 'mkdir tests && echo "def test_discount(): ..." > tests/test_cart.py')
+  run('snapshot', 'try-2', '--name', 'fixed', '-m', 'the discount counts: 40 of 40 tests pass')
+  annotate('fixed', { tests: { passed: 40, failed: 0 }, score: 0.94 })
+  run('fork', 'fixed', '-n', '2', '--name', 'polish')
+  inside('polish-1', `sed -i '1i """The cart of the shop."""' cart.py`)
+  run('exec', '--detach', 'polish-1', '--', 'while :; do sleep 0.01; done')
+  run('pause', 'try-3')
+  inside('shop', 'echo "see cart.py" >> README.md')
+  run('snapshot', 'shop', '-m', 'before the upgrade')
+}
+
+function quoted(text) {
+  return `'${text}'`
+}
+
+function run(...words) {
+  return execFileSync(program[0], [...program.slice(1), ...words], {
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  }).toString()
+}
+
+function inside(name, command) {
+  run('exec', name, '--', command)
+}
+
+/** Through the daemon's own route, as the page does it. */
+function annotate(snapshot, metadata) {
+  const socket = join(home, 'forkpoint.sock')
+  const url = `http://localhost/v1/snapshots/${snapshot}/metadata`
+  const body = JSON.stringify({ metadata })
+  execFileSync('curl', ['-sf', '--unix-socket', socket, '--json', body, url])
+}
+
+async function select(page, name) {
+  await page.getByRole('treeitem', { name: new RegExp(`^\\w+ ${name}\\b`) }).click()
+}
+
+async function take(name, options, prepare = async () => {}) {
+  const context = await browser.newContext(options)
+  const page = await context.newPage()
+  await page.goto(run('dashboard', '--print').trim())
+  await page.getByRole('tree').waitFor()
+  await prepare(page)
+  // A second, so that the first measurement of each environment is there.
+  await sleep(2000)
+  await page.screenshot({ path: join(pictures, `dashboard-${name}.png`) })
+  await context.close()
+}
+
+/** The volumes of the home stay mounted for the next command; here there is none. */
+function unmount() {
+  for (const part of ['data/files', 'data']) {
+    try {
+      execFileSync('umount', [join(home, part)], { stdio: 'pipe' })
+    } catch {
+      // This one was not mounted.
+    }
+  }
+}
