@@ -64,12 +64,19 @@ export function linkedUrl(
 ): string | null {
   const [, code = '', rest = ''] = /^\/open\/([\w-]+)(\/.*)$/s.exec(url) ?? []
   const open = code === '' ? null : links.look(code)
-  if (open === null) return null
+  if (open === null || isOfThePage(headers)) return null
   const { id, port, token } = open
   // Nothing else that this browser has may speak for it, and cookies of other ports are no business of this one.
   for (const name of ['authorization', 'x-api-key', 'cookie']) delete headers[name]
   if (token !== null) headers['x-api-key'] = token
   return `/v1/environments/${id}/ports/${port}${rest}`
+}
+
+/** The page opens links in frames and tabs. In its own scripts and styles, they could only be an attack. */
+function isOfThePage(headers: IncomingHttpHeaders): boolean {
+  const opened = ['document', 'iframe']
+  const { 'sec-fetch-site': site, 'sec-fetch-dest': use = '' } = headers
+  return site === 'same-origin' && !opened.includes(String(use))
 }
 
 function addUnknown(app: FastifyInstance): void {

@@ -161,7 +161,7 @@ function Cell({ path, of, change, isOn, onPick }: CellProps) {
       className="compare-change"
       data-kind={kind}
       aria-pressed={isOn}
-      aria-label={`${path} in ${of}: ${kind}`}
+      aria-label={`${kind}${size}: ${path} in ${of}`}
       onClick={onPick}
     >
       {kind}

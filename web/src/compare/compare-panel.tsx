@@ -13,8 +13,9 @@ const fewest = 2
 const most = 6
 
 /** Two to six environments in columns. */
-export function ComparePanel(props: PanelProps) {
-  const { environments } = props
+export function ComparePanel({ environments: marked, ...rest }: PanelProps) {
+  // What is about to go cannot be looked at any more.
+  const environments = marked.filter(({ status }) => status !== 'removing')
   if (environments.length < fewest || environments.length > most) {
     return (
       <EmptyState title={`Mark ${fewest} to ${most} environments`}>
@@ -23,7 +24,7 @@ export function ComparePanel(props: PanelProps) {
       </EmptyState>
     )
   }
-  return <Comparison {...props} />
+  return <Comparison {...rest} environments={environments} />
 }
 
 /** The tree is loaded again by itself, and this page after it. */

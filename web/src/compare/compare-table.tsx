@@ -151,7 +151,7 @@ function Head({ session, forest, actions, node, nodes, isBest }: HeadProps) {
             type="button"
             className="button"
             data-tone="quiet"
-            aria-label={`Remove all but ${nameOf(node)}`}
+            aria-label={`Keep only this: remove all but ${nameOf(node)}`}
             onClick={() => actions.begin(losersVerb(node, nodes), null)}
           >
             Keep only this

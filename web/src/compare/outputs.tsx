@@ -1,20 +1,38 @@
-import { nameOf } from '../forest/forest.ts'
+import { type FormEvent, useState } from 'react'
+import { type EnvironmentNode, nameOf } from '../forest/forest.ts'
 import type { Session } from '../session/session.ts'
-import { formatMs } from '../ui/format.ts'
 import { inkOf } from '../ui/ink.ts'
-import type { Branch, LastCommand } from './load-branch.ts'
+import type { Branch } from './load-branch.ts'
+import { type Printed, printedBefore, printedFailure, printedNow } from './printed.ts'
 
 interface OutputsProps {
   readonly session: Session
   readonly branches: readonly Branch[]
 }
 
-/** What the last command of each environment printed. */
+/** Null while the command runs. */
+type Ran = ReadonlyMap<string, Printed | null>
+
+/** What the last command of each environment printed; or one that is run in all of them now. */
 export function Outputs({ session, branches }: OutputsProps) {
+  const [ran, setRan] = useState<Ran>(new Map())
   if (!session.can('exec')) return null
+  const live = branches.map(({ node }) => node).filter(({ status }) => status === 'running')
+  const run = (command: string) => {
+    setRan(new Map(live.map(({ id }) => [id, null])))
+    for (const node of live) {
+      void runIn(session, node, command).then((printed) =>
+        setRan((before) => new Map(before).set(node.id, printed)),
+      )
+    }
+  }
+  const isBusy = [...ran.values()].includes(null)
   return (
     <section className="compare-part" aria-label="Last commands">
-      <h2>Last command</h2>
+      <div className="compare-bar">
+        <h2>Last command</h2>
+        {live.length > 0 && <RunForm isBusy={isBusy} onRun={run} />}
+      </div>
       <div className="compare-outputs">
         {branches.map(({ node, last }) => (
           <article
@@ -24,7 +42,7 @@ export function Outputs({ session, branches }: OutputsProps) {
             style={{ borderTopColor: inkOf(node.id) }}
           >
             <h3>{nameOf(node)}</h3>
-            {last === null ? <p className="faint">No command ran here.</p> : <Output last={last} />}
+            <Output printed={ran.get(node.id)} before={last && printedBefore(last)} />
           </article>
         ))}
       </div>
@@ -32,35 +50,71 @@ export function Outputs({ session, branches }: OutputsProps) {
   )
 }
 
-/** Of long output, the end. */
-const mostShown = 20_000
+/** Beside whatever runs there, with the variables and the directory of the shell. */
+async function runIn(
+  { client }: Session,
+  { id }: EnvironmentNode,
+  command: string,
+): Promise<Printed> {
+  try {
+    return printedNow(command, await client.exec(id, command, { mode: 'detached' }))
+  } catch (error) {
+    return printedFailure(command, error)
+  }
+}
 
-function Output({ last: { command, output } }: { last: LastCommand }) {
-  const text = [output.stdout, output.stderr].filter(Boolean).join('\n').slice(-mostShown)
+function RunForm({ isBusy, onRun }: { isBusy: boolean; onRun(command: string): void }) {
+  const [draft, setDraft] = useState('')
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    onRun(draft)
+  }
+  return (
+    <form className="compare-run" onSubmit={submit}>
+      <input
+        className="field mono"
+        aria-label="Command to run in each"
+        placeholder="make test"
+        spellCheck={false}
+        required
+        value={draft}
+        onChange={(event) => setDraft(event.target.value)}
+      />
+      <button type="submit" className="button" disabled={isBusy}>
+        {isBusy ? 'Running…' : 'Run in each'}
+      </button>
+    </form>
+  )
+}
+
+interface OutputProps {
+  /** undefined: nothing was run from here */
+  readonly printed: Printed | null | undefined
+  readonly before: Printed | null
+}
+
+function Output({ printed, before }: OutputProps) {
+  if (printed === null) return <p role="status">Running…</p>
+  const shown = printed ?? before
+  if (shown === null) {
+    return (
+      <p className="faint">No command is kept here. What `exec` ran is forgotten when it ends.</p>
+    )
+  }
   return (
     <>
       <p className="compare-command">
-        <code className="clip" title={command.command}>
-          {command.command}
+        <code className="clip" title={shown.command}>
+          {shown.command}
         </code>
-        <span className="number" data-failed={hasFailed(command)}>
-          {endWords(command)}
+        <span className="number" data-failed={shown.hasFailed}>
+          {shown.end}
         </span>
       </p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: whoever has no mouse scrolls it with keys */}
       <pre tabIndex={0}>
-        {text === '' ? <span className="faint">It printed nothing.</span> : text}
+        {shown.text === '' ? <span className="faint">It printed nothing.</span> : shown.text}
       </pre>
     </>
   )
-}
-
-function hasFailed({ exit }: LastCommand['command']): boolean {
-  return exit !== null && exit.exitCode !== 0
-}
-
-function endWords({ exit, durationMs }: LastCommand['command']): string {
-  const time = durationMs === null ? '' : `, ${formatMs(durationMs)}`
-  if (exit === null) return `runs${time}`
-  return `${exit.signal ?? `exit ${exit.exitCode}`}${time}`
 }

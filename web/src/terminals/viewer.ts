@@ -21,7 +21,9 @@ interface ViewerOptions {
   onData(data: Uint8Array): void
 }
 
-const retryMs = 700
+const retryMs = 300
+/** Before somebody is told that the daemon is away. */
+const patienceMs = 500
 const encoder = new TextEncoder()
 
 /** Follows a terminal, also through a restart of the daemon. */
@@ -52,20 +54,25 @@ export function viewTerminal(options: ViewerOptions): Viewer {
   }
   /** Opening a terminal that is gone would start it again, which nobody asked for. */
   const lost = async (how: 'was open' | 'never opened') => {
+    const late = setTimeout(() => !signal.aborted && onState('away'), patienceMs)
+    const isThere = await there()
+    clearTimeout(late)
+    if (signal.aborted) return
+    if (isThere || how === 'never opened') setTimeout(open, retryMs)
+    else onState('ended')
+  }
+  /** Resolves when the daemon can tell. */
+  const there = async () => {
     while (!signal.aborted) {
       try {
         const all = await session.client.terminals(id, { signal })
-        if (signal.aborted) return
-        if (all.some((each) => each.name === name && each.running)) return open()
-        if (how === 'was open') return onState('ended')
+        return all.some((each) => each.name === name && each.running)
       } catch {
         // The bar of the page says that the daemon is away.
+        await new Promise((resolve) => setTimeout(resolve, retryMs))
       }
-      if (signal.aborted) return
-      onState('away')
-      await new Promise((resolve) => setTimeout(resolve, retryMs))
-      if (how === 'never opened') return open()
     }
+    return false
   }
   onState('opening')
   open()
