@@ -89,7 +89,7 @@ describe('a prune that is killed', () => {
     } finally {
       execFileSync('chattr', ['-i', file])
     }
-    await cli.must('prune')
+    await cli.must('prune', '--force')
     await expectNothing(cli.home)
   })
 })

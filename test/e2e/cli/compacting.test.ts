@@ -25,7 +25,7 @@ test('compact squashes the chain of a snapshot, and says what it did', async () 
   }
   expect((await cli.run(['compact', 'nothing'])).exitCode).toBe(3)
   await cli.must('rm', 'web')
-  await cli.must('prune')
+  await cli.must('prune', '--force')
   await expectNothing(cli.home)
 })
 

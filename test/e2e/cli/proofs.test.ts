@@ -42,6 +42,6 @@ test('a snapshot is proven on request, and the log of one that fails can be prin
   await cli.must('exec', 'web', '--', lost)
   await cli.must('snapshot', 'web')
   await cli.must('rm', 'web', '--force')
-  await cli.must('prune')
+  await cli.must('prune', '--force')
   await expectNothing(cli.home)
 })

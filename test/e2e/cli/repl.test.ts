@@ -117,7 +117,7 @@ describe('a session that is piped in', () => {
     expect(second.stdout).toBe('restored main to kept\nkept\n')
     expect(JSON.parse(await cli.must('ls', '--json'))).toHaveLength(1)
     await cli.must('rm', environment.id)
-    await cli.must('prune')
+    await cli.must('prune', '--force')
   })
 
   test('with --json, is one document', async () => {
@@ -190,7 +190,7 @@ test('a session that is killed while it replays has changed nothing', async () =
   expect(again.stdout).toBe('restored main to slow\none\n')
   expect(await environments()).toBe(1)
   await cli.must('rm', 'web')
-  await cli.must('prune')
+  await cli.must('prune', '--force')
 })
 
 test('in a terminal there are a prompt, completion, history and Ctrl-C', async () => {

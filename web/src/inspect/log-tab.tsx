@@ -16,7 +16,7 @@ export function LogTab({ session, target: { node, forest } }: TabProps) {
     `${node.id} ${forest.nodes.size} ${node.status}`,
     (signal) =>
       node.kind === 'environment'
-        ? session.client.call('environment.log', { id: node.id }, { signal })
+        ? session.client.call('environment.log', { reference: node.id }, { signal })
         : Promise.resolve([]),
   )
   if (loaded.state === 'loading') return <LoadingState what="the log" />
