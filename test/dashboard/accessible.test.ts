@@ -1,9 +1,8 @@
 import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 import { afterAll, describe, expect, test } from 'vitest'
+import { unless } from '../support/evidence.ts'
 import { Dashboard, noBrowser } from './support/dashboard.ts'
-
-const why = noBrowser()
 
 interface Violation {
   readonly id: string
@@ -22,7 +21,7 @@ async function found(page: Page, rules: 'all' | 'colours' = 'all'): Promise<stri
     .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`))
 }
 
-describe.skipIf(why !== null)(`accessibility${why === null ? '' : `: ${why}`}`, async () => {
+describe('accessibility', unless(noBrowser()), async () => {
   const dashboard = await Dashboard.start()
   afterAll(() => dashboard[Symbol.asyncDispose]())
   const env = await dashboard.fp.create({ name: 'web', labels: { team: 'core' } })
