@@ -1,8 +1,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, describe, expect, test } from 'vitest'
+import { unless } from '../support/evidence.ts'
 import { Dashboard, noBrowser } from './support/dashboard.ts'
-
-const why = noBrowser()
 
 const row = (page: Page, name: string) =>
   page.getByRole('treeitem', { name: new RegExp(`^(environment|snapshot) ${name}\\b`) })
@@ -15,7 +14,7 @@ async function answer(page: Page, fields: Readonly<Record<string, string>>, conf
   await dialog.waitFor({ state: 'detached' })
 }
 
-describe.skipIf(why !== null)(`a working day${why === null ? '' : `: ${why}`}`, async () => {
+describe('a working day', unless(noBrowser()), async () => {
   const dashboard = await Dashboard.start()
   afterAll(() => dashboard[Symbol.asyncDispose]())
   const { fp } = dashboard

@@ -2,16 +2,16 @@ import type { Page } from 'playwright-core'
 import { afterAll, describe, expect, test } from 'vitest'
 import { newSnapshotId, type SnapshotId } from '../../src/model/ids.ts'
 import { openStore } from '../../src/store/open-store.ts'
+import { unless } from '../support/evidence.ts'
 import { Dashboard, noBrowser } from './support/dashboard.ts'
 
-const why = noBrowser()
 const wanted = 1000
 /** What the issue allows from a key or a click to the next picture. */
 const budgetMs = 100
 /** The machine may be busy with other tests; a page that is slow itself is slow each time. */
 const rounds = 4
 
-describe.skipIf(why !== null)(`a large tree${why === null ? '' : `: ${why}`}`, async () => {
+describe('a large tree', unless(noBrowser()), async () => {
   const dashboard = await Dashboard.start()
   const env = await dashboard.fp.create({ name: 'web' })
   const first = await env.snapshot({ name: 'base' })

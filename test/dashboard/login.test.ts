@@ -1,9 +1,8 @@
 import { afterAll, describe, expect, test } from 'vitest'
+import { unless } from '../support/evidence.ts'
 import { Dashboard, noBrowser } from './support/dashboard.ts'
 
-const why = noBrowser()
-
-describe.skipIf(why !== null)(`the dashboard${why === null ? '' : `: ${why}`}`, async () => {
+describe('the dashboard', unless(noBrowser()), async () => {
   const dashboard = await Dashboard.start()
   afterAll(() => dashboard[Symbol.asyncDispose]())
   const { fp } = dashboard

@@ -29,7 +29,11 @@ async function complete(...words: string[]): Promise<string[]> {
   const script = `${stdout}
 COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _forkpoint; printf '%s\\n' "\${COMPREPLY[@]}"`
   const env = { ...process.env, PATH: `${dir}:${process.env.PATH}` }
-  const output = execFileSync('bash', ['-c', script, 'bash', 'forkpoint', ...words], { env })
+  const output = execFileSync('bash', ['-c', script, 'bash', 'forkpoint', ...words], {
+    env,
+    // Where no file has the name of an environment.
+    cwd: dir,
+  })
   return output.toString().trim().split('\n')
 }
 
