@@ -120,9 +120,11 @@ describe.skipIf(why !== null)(`terminals${why === null ? '' : `: ${why}`}`, asyn
   test('a desktop inside is shown', async () => {
     await fork.spawn(['python3', '-u', '-c', vncServer], { mode: 'process' })
     await tile(page, 'try').getByRole('button', { name: 'desktop :5901' }).click()
-    const canvas = tile(page, 'try').locator('canvas')
-    const pixel = '(each) => [...each.getContext("2d").getImageData(5, 5, 1, 1).data].join()'
-    await expect.poll(() => canvas.evaluate(pixel)).toBe('23,105,76,255')
+    await tile(page, 'try').locator('canvas').waitFor()
+    const canvas = 'document.querySelector("[data-keys=desktop] canvas").getContext("2d")'
+    await expect
+      .poll(() => page.evaluate(`[...${canvas}.getImageData(5, 5, 1, 1).data].join()`))
+      .toBe('23,105,76,255')
     await tile(page, 'try').getByRole('button', { name: 'main', exact: true }).click()
   })
 
