@@ -1,10 +1,9 @@
 import { afterAll, describe, expect, test } from 'vitest'
+import { unless } from '../support/evidence.ts'
 import { Dashboard, noBrowser } from './support/dashboard.ts'
 import { violations } from './support/violations.ts'
 
-const why = noBrowser()
-
-describe.skipIf(why !== null)(`the comparison${why === null ? '' : `: ${why}`}`, async () => {
+describe('the comparison', unless(noBrowser()), async () => {
   const dashboard = await Dashboard.start()
   afterAll(() => dashboard[Symbol.asyncDispose]())
   const { fp } = dashboard

@@ -1,12 +1,11 @@
 import type { Page } from 'playwright-core'
 import { afterAll, describe, expect, test, vi } from 'vitest'
+import { unless } from '../support/evidence.ts'
 import { Dashboard, noBrowser } from './support/dashboard.ts'
 import { pageInside, vncServer } from './support/servers-inside.ts'
 import { violations } from './support/violations.ts'
 
-const why = noBrowser()
-
-describe.skipIf(why !== null)(`terminals${why === null ? '' : `: ${why}`}`, async () => {
+describe('terminals', unless(noBrowser()), async () => {
   const dashboard = await Dashboard.start()
   afterAll(() => dashboard[Symbol.asyncDispose]())
   const { fp } = dashboard
