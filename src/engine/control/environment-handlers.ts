@@ -1,7 +1,10 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { environmentOperations } from '../../api/contract/environments.ts'
+import type { EnvironmentId } from '../../model/ids.ts'
 import { byAgeAndName } from '../../model/values/natural-order.ts'
 import { requireCapability } from '../capabilities.ts'
 import { noteCopy, readCopyNote } from '../copying/copy-notes.ts'
+import type { Engine } from '../engine.ts'
 import { logEntry, loggedId } from '../history/log.ts'
 import { attach } from '../operations/create/attach.ts'
 import { create } from '../operations/create/create.ts'
@@ -17,7 +20,7 @@ import { setNet } from '../operations/set-net.ts'
 import { release, snapshot } from '../operations/snapshot/snapshot.ts'
 import { renewed, setPolicy } from '../policies/set-policy.ts'
 import { wake } from '../policies/wake.ts'
-import { currentRecord, liveRecord, markDead } from '../recovery/liveness.ts'
+import { currentRecord, type LiveRecord, liveRecord, markDead } from '../recovery/liveness.ts'
 import { forked } from './forked.ts'
 import type { Handlers } from './handlers.ts'
 import { environmentInfo, snapshotInfo } from './infos.ts'
@@ -39,8 +42,7 @@ export const environmentHandlers: Handlers<keyof typeof environmentOperations> =
     return records.sort(byAgeAndName).map((record) => environmentInfo(engine, record))
   },
   'environment.stats': async (engine, { id }) => {
-    const record = await liveRecord(engine, id)
-    const stats = await engine.backend(record.backend).stats(record, record.head)
+    const { record, stats } = await liveStats(engine, id)
     const head = record.head && engine.store.snapshots.get(record.head)
     const { ioReadBytes = null, ioWriteBytes = null, netBytes = null } = record.limits
     return {
@@ -96,4 +98,17 @@ export const environmentHandlers: Handlers<keyof typeof environmentOperations> =
     await remove(engine, id, { force })
     return null
   },
+}
+
+/** Of the life that runs. One that ends or is exchanged meanwhile is no failure of the backend. */
+async function liveStats(engine: Engine, id: EnvironmentId) {
+  const record = await liveRecord(engine, id)
+  const read = (of: LiveRecord) => engine.backend(of.backend).stats(of, of.head)
+  try {
+    return { record, stats: await read(record) }
+  } catch (error) {
+    const next = await liveRecord(engine, id)
+    if (isDeepStrictEqual(next.instance, record.instance)) throw error
+    return { record: next, stats: await read(next) }
+  }
 }
