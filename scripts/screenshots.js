@@ -66,6 +66,19 @@ try {
     // Graphs need some seconds to be drawn.
     await sleep(15_000)
   })
+  await take('terminals-dark', { colorScheme: 'dark', viewport: wide(760) }, async (page) => {
+    await openPanel(page, 'terminals', ['try-1', 'try-2', 'polish-1', 'polish-2'])
+    await page.getByText('README.md').nth(3).waitFor()
+    await page.getByRole('button', { name: 'Type into all' }).click()
+    await page.locator('.xterm-screen').first().click()
+    await page.keyboard.type('grep -c . cart.py\n')
+  })
+  await take('compare-light', { colorScheme: 'light', viewport: wide(900) }, async (page) => {
+    await openPanel(page, 'compare', ['try-1', 'try-2', 'polish-1'])
+    await page.getByLabel('Command to run in each').fill('tail -n 1 cart.py')
+    await page.getByRole('button', { name: 'Run in each' }).click()
+    await page.locator('pre').nth(2).waitFor()
+  })
   await take('phone-light', { colorScheme: 'light', viewport: phone, isMobile: true })
 } finally {
   await browser.close()
@@ -83,6 +96,7 @@ function grow() {
   run('create', '--name', 'shop', '--label', 'task=cart-bug')
   inside('shop', 'mkdir -p /srv/shop && cd /srv/shop && git init -q . && echo "# shop" > README.md')
   inside('shop', `printf '%s\\n' ${cart.map(quoted).join(' ')} > cart.py`)
+  run('type', 'shop', 'main', 'cd /srv/shop; clear; ls\n')
   run('snapshot', 'shop', '--name', 'ready', '-m', 'dependencies installed, one test fails')
   run('fork', 'ready', '-n', '3', '--name', 'try')
   inside('try-1', 'sed -i s/total/sum/ cart.py')
@@ -97,6 +111,13 @@ function grow() {
   inside('polish-1', `sed -i '1i """The cart of the shop."""' cart.py`)
   run('exec', '--detach', 'polish-1', '--', 'while :; do sleep 0.01; done')
   run('pause', 'try-3')
+  for (const [name, score] of [
+    ['try-1', '0.41'],
+    ['try-2', '0.94'],
+    ['polish-1', '0.97'],
+  ]) {
+    post(`environments/${name}/labels`, { labels: { task: 'cart-bug', score } })
+  }
   inside('shop', 'echo "see cart.py" >> README.md')
   run('snapshot', 'shop', '-m', 'before the upgrade')
 }
@@ -116,12 +137,21 @@ function inside(name, command) {
   run('exec', name, '--', command)
 }
 
-/** Through the daemon's own route, as the page does it. */
 function annotate(snapshot, metadata) {
+  post(`snapshots/${snapshot}/metadata`, { metadata })
+}
+
+/** Through the daemon's own routes, as the page does it. */
+function post(path, input) {
   const socket = join(home, 'forkpoint.sock')
-  const url = `http://localhost/v1/snapshots/${snapshot}/metadata`
-  const body = JSON.stringify({ metadata })
-  execFileSync('curl', ['-sf', '--unix-socket', socket, '--json', body, url])
+  const words = ['-sf', '--unix-socket', socket, '--json', JSON.stringify(input)]
+  execFileSync('curl', [...words, `http://localhost/v1/${path}`])
+}
+
+async function openPanel(page, panel, names) {
+  const all = JSON.parse(run('ls', '--json'))
+  const ids = names.map((name) => all.find((each) => each.name === name).id)
+  await page.goto(`${new URL(page.url()).origin}/${panel}?of=${ids.join()}`)
 }
 
 async function select(page, name) {

@@ -230,10 +230,11 @@ for port in range(${from}, ${from + 10_000}): s.sendto(b'x', (sys.argv[1], port)
       const netAllow = [`${far.hostAddress}/32`]
       const env = await fp.create({ net: 'nat', netAllow })
       const table = `ip forkpoint_${home.key}`
-      const later = ['chain rates_up', 'chain rates_down', 'map uplinks', 'map downlinks']
+      const chains = ['arriving', 'output', 'rates_up', 'rates_down'].map((name) => `chain ${name}`)
+      const sets = ['held', 'moving', 'connections'].map((name) => `set ${name}`)
+      const later = [...chains, ...sets, 'map uplinks', 'map downlinks']
       const earlier = [
-        `flush chain ${table} prerouting`,
-        `delete set ${table} connections`,
+        ...['prerouting', 'forward'].map((name) => `flush chain ${table} ${name}`),
         ...later.map((each) => `delete ${each.replace(' ', ` ${table} `)}`),
       ]
       execFileSync('nft', ['-f', '-'], { input: `${earlier.join('\n')}\n` })
