@@ -86,9 +86,9 @@ describe('every route refuses', () => {
     const token = await home.token({ scope: 'admin', labels: { tenant: 'a' } })
     const named = all.filter(({ path }) => /\{(id|of|reference)\}/.test(path))
     for (const route of named.filter(({ path }) => !path.startsWith('/v1/tokens'))) {
-      // Inputs that are not acceptable are refused before anything is looked for.
+      // What is not acceptable, or not a WebSocket, is refused before anything is looked for.
       const status = await statusOf(route, token)
-      expect([400, 404], `${route.method} ${route.path}: ${status}`).toContain(status)
+      expect([400, 404, 426], `${route.method} ${route.path}: ${status}`).toContain(status)
     }
     expect((await theirs.info()).status).toBe('running')
   })

@@ -117,7 +117,6 @@ describe('bad input', () => {
     [2, 'invalid_input', ['create', '--no-such-option']],
     [2, 'invalid_input', ['no-such-verb']],
     [2, 'invalid_input', ['rename', 'taken', '']],
-    [2, 'invalid_input', ['exec', 'taken', '--user', 'nobody', '--', 'id']],
     [2, 'invalid_input', ['exec', 'taken', '--timeout', 'soon', '--', 'id']],
     [2, 'invalid_input', ['shell', 'taken']],
     [3, 'not_found', ['create', '--from', 'dir:/no/such/directory']],
