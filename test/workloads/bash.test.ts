@@ -23,6 +23,7 @@ exec 7> /root/seven; echo before >&7
 background=$!
 sleep 1000 & stopped=$!
 kill -STOP $stopped
+until [ "$(cut -d' ' -f3 /proc/$stopped/stat)" = T ]; do sleep 0.01; done
 `
 
 const expectedState = `/usr/share
