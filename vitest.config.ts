@@ -46,8 +46,8 @@ export default defineConfig({
     // Far beyond what any takes alone: the machine may be busy with others.
     testTimeout: 120_000,
     expect: { poll: { timeout: 60_000 } },
-    // Machines are shared and noisy. The closing lines name every test that needed a second try.
-    retry: process.env.CI === 'true' ? 1 : 0,
+    // Machines are shared and noisy. The closing lines name every test that needed another try.
+    retry: process.env.CI === 'true' ? 2 : 0,
     hookTimeout: 120_000,
     teardownTimeout: 60_000,
     // The engine under test starts real processes; a worker's own console is enough.
