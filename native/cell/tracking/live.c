@@ -28,19 +28,12 @@
 #define PAGE_BYTES 4096UL
 #define BUFFER_BYTES (1UL << 20)
 #define MOST_PARTS 256
-#define FLUSHED (1UL << 30)   /* so much would still be on its way to the disk in the stop, and make it longer */
-#define ARMING_S 60           /* measured: 2 GB take 50 ms */
-#define EXCLUSIVE (1UL << 56) /* of an entry of /proc/PID/pagemap: mapped by this process only */
+#define FLUSHED (1UL << 30) /* so much would still be on its way to the disk in the stop, and make it longer */
+#define ARMING_S 60         /* measured: 2 GB take 50 ms */
 
 struct notes {
   struct page_note *all;
   size_t count;
-};
-
-/* The memory of a process, and what the kernel says about its pages. */
-struct source {
-  pid_t pid;
-  int memory, pagemap;
 };
 
 static void add_note(struct notes *notes, struct page_note note) {
@@ -128,54 +121,30 @@ static void advance(const struct notes *wanted, size_t *at, uint64_t *from, size
   }
 }
 
-/* Whether no other process has any of these pages in common with this one, as far as the kernel knows. */
-static bool is_exclusive(int pagemap, const struct iovec *parts, size_t count) {
-  static uint64_t entries[BUFFER_BYTES / PAGE_BYTES];
-  for (size_t i = 0; i < count; i++) {
-    size_t pages = parts[i].iov_len / PAGE_BYTES, bytes = pages * sizeof *entries;
-    off_t at = (off_t)((uint64_t)parts[i].iov_base / PAGE_BYTES * sizeof *entries);
-    if (pread(pagemap, entries, bytes, at) != (ssize_t)bytes) return false;
-    for (size_t page = 0; page < pages; page++)
-      if (!(entries[page] & EXCLUSIVE)) return false;
-  }
-  return true;
-}
-
-/* Reads through /proc, which copies twice, where pages are in common with the parent or a child: process_vm_readv pins
- * pages, and for that the kernel would give each process its own copy. */
-static ssize_t read_parts(const struct source *from, const struct iovec *parts, size_t count, char *buffer) {
-  size_t bytes = 0;
-  for (size_t i = 0; i < count; i++) bytes += parts[i].iov_len;
-  if (is_exclusive(from->pagemap, parts, count)) {
-    ssize_t read = process_vm_readv(from->pid, &(struct iovec){buffer, bytes}, 1, parts, count, 0);
-    if (read == (ssize_t)bytes) return read; /* it does not read what the process itself may not read */
-  }
+/* Reads through /proc: process_vm_readv pins pages, and for that the kernel gives each process its own copy of those
+ * that it has in common with its parent. */
+static ssize_t read_parts(int memory, const struct iovec *parts, size_t count, char *buffer) {
   size_t got = 0;
   for (size_t i = 0; i < count; i++) {
-    ssize_t read = pread(from->memory, buffer + got, parts[i].iov_len, (off_t)parts[i].iov_base);
+    ssize_t read = pread(memory, buffer + got, parts[i].iov_len, (off_t)parts[i].iov_base);
     if (read > 0) got += (size_t)read;
     if (read < (ssize_t)parts[i].iov_len) break;
   }
   return (ssize_t)got;
 }
 
-static int open_of(pid_t pid, const char *name) {
-  char path[64];
-  snprintf(path, sizeof path, "/proc/%d/%s", pid, name);
-  return open(path, O_RDONLY | O_CLOEXEC);
-}
-
 /* A page that has gone is passed over: the dump will not find it, either, or finds another one that was written. */
 static void copy_pages(pid_t pid, const struct notes *wanted, int to, struct notes *copied) {
   static char buffer[BUFFER_BYTES];
   struct iovec parts[MOST_PARTS];
-  autoclose int memory = open_of(pid, "mem"), pagemap = open_of(pid, "pagemap");
-  if (memory < 0 || pagemap < 0) return;
-  struct source source = {pid, memory, pagemap};
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%d/mem", pid);
+  autoclose int memory = open(path, O_RDONLY | O_CLOEXEC);
+  if (memory < 0) return;
   uint64_t from = wanted->count ? wanted->all[0].start : 0;
   for (size_t at = 0; at < wanted->count;) {
     size_t bytes, count = next_parts(wanted, at, from, parts, &bytes);
-    ssize_t got = read_parts(&source, parts, count, buffer);
+    ssize_t got = read_parts(memory, parts, count, buffer);
     size_t whole = got > 0 ? (size_t)got / PAGE_BYTES * PAGE_BYTES : 0;
     write_all(to, buffer, whole);
     note_copied(copied, pid, parts, count, whole);
