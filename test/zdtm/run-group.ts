@@ -46,9 +46,9 @@ function partsOf(programs: readonly Program[], { words }: Failed): Program[][] {
   return [programs.slice(0, half), programs.slice(half)]
 }
 
-/** Its command line begins with its name, or is gone. */
+/** Its command line begins with its name. */
 function isNamedIn(words: string, name: string): boolean {
-  return [`./${name} `, `./${name}"`, `"${name}"`].some((each) => words.includes(each))
+  return words.includes(`./${name} `) || words.includes(`./${name}"`)
 }
 
 function blame(programs: readonly Program[], failed: Failed): Outcomes {
