@@ -35,7 +35,6 @@ const notPutBack = new Set([
   'notify-lost',
   'semaphore',
   'ticks',
-  'unasked-stop',
   'undo-lost',
   'unread-lost',
 ])
