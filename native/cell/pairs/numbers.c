@@ -1,6 +1,7 @@
 /* The device numbers of file systems without a device. The kernel gives the lowest one that is free. The first 255 of
- * them look like any small number in the memory of a program; the next one is 0x100000, as stat(2) returns it, so that
- * a word with it, beside one with an inode number, is hardly anything else. */
+ * them look like any small number in the memory of a program, and the next ones like a flag: 256 is 0x100000, as
+ * stat(2) returns it. From FIRST_STRONG on, a word with it, beside one with an inode number, is hardly anything else.
+ */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <limits.h>

@@ -22,6 +22,7 @@
 #define BLOCK 64         /* words that are looked at together */
 #define LEAD 16          /* words before a piece, for what lies across its start */
 #define STATX_BETWEEN 13 /* words from the inode number to the device number */
+#define STATX_BEFORE 15  /* words from the number of links to it */
 
 _Static_assert(offsetof(struct statx, stx_dev_major) - offsetof(struct statx, stx_ino) == STATX_BETWEEN * WORD, "");
 
@@ -42,12 +43,28 @@ struct pages {
 
 uint64_t word_of(dev_t device, bool is_statx) { return is_statx ? (uint64_t)minor(device) << 32 : device; }
 
+static bool is_nanoseconds(uint64_t word) { return word < 1000000000; }
+
+static bool is_mode(uint64_t mode) {
+  return S_ISREG(mode) || S_ISDIR(mode) || S_ISLNK(mode) || S_ISCHR(mode) || S_ISBLK(mode) || S_ISFIFO(mode) ||
+         S_ISSOCK(mode);
+}
+
+/* Whether INODE is in a `struct statx`. Two small numbers at the right distance are not enough: 256 << 32 beside 512 is
+ * also in the table with which bash tells characters apart. */
+static bool is_in_statx(const uint64_t *inode) {
+  for (size_t i = 0; i < 4; i++) /* the fraction of each time */
+    if (!is_nanoseconds(inode[5 + 2 * i])) return false;
+  return (uint32_t)inode[-2] && is_mode(inode[-1] >> 32); /* links, and what kind of file it is */
+}
+
 static void consider(struct search *search, size_t at, size_t end, uint64_t start) {
   const uint64_t *words = search->words;
   struct inodes *inodes = &search->inodes;
   bool is_statx = words[at] == search->statx;
   if (is_statx) {
-    if (at < STATX_BETWEEN || !is_inode(inodes, words[at - STATX_BETWEEN])) return;
+    if (at < STATX_BEFORE || !is_inode(inodes, words[at - STATX_BETWEEN])) return;
+    if (!is_in_statx(words + at - STATX_BETWEEN)) return;
   } else if (!(at > 0 && is_inode(inodes, words[at - 1])) && !(at + 1 < end && is_inode(inodes, words[at + 1]))) {
     return;
   }
