@@ -48,9 +48,15 @@ test('a device number counts on either side of an inode number, and in statx', (
     20: inode,
     21: device,
     30: device,
+    // One link, a regular file; its times are zero.
+    48: 1n,
+    49: 0x81a4n << 32n,
     50: inode,
-    63: BigInt(0x1da) << 32n,
-    80: BigInt(0x1da) << 32n,
+    63: 0x1dan << 32n,
+    80: 0x1dan << 32n,
+    // At the right distance, but nothing around it is a file.
+    100: inode,
+    113: 0x1dan << 32n,
   })
   expect(pairsIn([{ pid: 7, start: 0x10000, words: 1024, path }])).toEqual([
     `7 ${0x10000 + 80} plain`,
@@ -94,4 +100,11 @@ test('numbers that are no inode of the environment do not count', () => {
     31: 255n,
   })
   expect(pairsIn([{ pid: 7, start: 0, words: 1024, path }])).toEqual([])
+})
+
+test('a device number that looks like a flag does not count beside small numbers', () => {
+  const path = pagesWith('flags', { 10: 0x100000n, 11: 512n })
+  const args = ['pairs', String(0x100000), '/nowhere']
+  const input = `7 0 8192 0 ${path}\n`
+  expect(execFileSync(nativeProgram('cell'), args, { input }).toString()).toBe('')
 })
