@@ -44,9 +44,9 @@ void read_spots(struct spots *spots, const char *path);
 void move_pairs(const struct spots *spots, const char *cgroup, dev_t device);
 
 /* numbers.c */
-/* Device numbers below this one look like any small number in memory. */
-#define FIRST_STRONG 439 /* 0x1000b7 as stat(2) returns it. 256 is 0x100000, which bash has beside numbers of its own \
-                          */
+/* Device numbers below this one look like any small number in memory, or like a flag: 256 is 0x100000, as stat(2)
+ * returns it, which bash has beside numbers of its own. This one is 0x1000b7. */
+#define FIRST_STRONG 439
 bool is_strong(dev_t device);
 /* Takes device numbers until the next one is strong. They are free again once this process has ended. */
 void take_weak_numbers(void);
