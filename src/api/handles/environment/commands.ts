@@ -45,7 +45,7 @@ export abstract class EnvironmentCommands extends EnvironmentHandle {
     const spec = execSpec(command, rest, this.lastInfo.execTimeoutMs)
     const reconnect = () => this.connect()
     const heard = { onStdout, onStderr, onWait, onLeft }
-    const listeners = { signal, abortWaitMs, ...heard, reconnect }
+    const listeners = { signal, abortWaitMs, ...heard, reconnect, isLogged: true }
     const connection = await this.connect()
     return resultOf(await execCommand(connection, { ...spec, stdin } as ExecSpec, listeners))
   }

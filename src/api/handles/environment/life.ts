@@ -1,5 +1,10 @@
 import type { NetMode } from '../../../model/environment.ts'
-import type { InstanceStats, LogEntry, NetChange } from '../../contract/data/environment.ts'
+import type {
+  EndedCommand,
+  InstanceStats,
+  LogEntry,
+  NetChange,
+} from '../../contract/data/environment.ts'
 import type { CallOptions } from '../../control.ts'
 import { checked, type Given, options as optionsOf } from '../../inputs/checked.ts'
 import * as e from '../../inputs/environment-inputs.ts'
@@ -70,6 +75,12 @@ export abstract class EnvironmentLife extends EnvironmentCommands {
   async log(options: CallOptions = {}): Promise<readonly LogEntry[]> {
     const call = checked('log', callInput, options)
     return await this.control.call('environment.log', { reference: this.id }, call)
+  }
+
+  /** The last commands that have ended inside, oldest first. */
+  async commandLog(options: CallOptions = {}): Promise<readonly EndedCommand[]> {
+    const call = checked('commandLog', callInput, options)
+    return await this.control.call('environment.commandLog', { reference: this.id }, call)
   }
 
   /**
