@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { TemporaryDirectory } from '../../support/temporary-directory.ts'
-import { CliHome, cliCommand, finished, firstLine, untilShown } from './cli-home.ts'
+import { CliHome, finished, firstLine, untilShown } from './cli-home.ts'
 import { TmuxTerminal } from './tmux-terminal.ts'
 
 let cli: CliHome
@@ -16,7 +16,6 @@ beforeAll(async () => {
   config = new TemporaryDirectory()
   terminal = await TmuxTerminal.start({ ...cli.env, XDG_CONFIG_HOME: config.path })
   await terminal.resize(80, 40)
-  await terminal.line(`fp() { ${cliCommand.join(' ')} "$@"; }; clear`)
 })
 afterAll(async () => {
   await terminal[Symbol.asyncDispose]()

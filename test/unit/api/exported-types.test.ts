@@ -23,7 +23,10 @@ function unexported(): string[] {
 
   function visit(node: ts.Node): void {
     if (isHidden(node)) return
-    if (ts.isHeritageClause(node) && ts.isClassDeclaration(node.parent)) return visitBases(node)
+    if (ts.isHeritageClause(node) && ts.isClassDeclaration(node.parent)) {
+      visitBases(node)
+      return
+    }
     if (ts.isTypeReferenceNode(node) || ts.isExpressionWithTypeArguments(node)) {
       const name = ts.isTypeReferenceNode(node) ? node.typeName : node.expression
       const symbol = checker.getSymbolAtLocation(name)
