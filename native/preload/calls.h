@@ -2,6 +2,7 @@
 #pragma once
 
 #include <linux/sched.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/resource.h>
@@ -12,6 +13,8 @@ long clone_cell(const struct clone_args *args, size_t size);
 /* terminals.c: from here on, this CRIU restores. */
 void note_restore(void);
 bool restores(void);
+/* stopped.c: INFO is why a process that CRIU traces does not run. */
+void note_stop(pid_t pid, const siginfo_t *info);
 /* limits.c */
 long read_limit(pid_t pid, int resource, struct rlimit *limit);
 /* areas.c: the list of a process's areas, if there is one; -1 if not. PROCESS is its directory in /proc. */
