@@ -21,7 +21,9 @@ long read_limit(pid_t pid, int resource, struct rlimit *limit);
 long open_listing(int process);
 /* mountpoints.c: the flags with which to open PATH so that no program is told. */
 int calm_flags(const char *path, int flags);
-/* mountpoints.c: open_by_handle_at, with a MOUNT that may be open with O_PATH. */
+/* mountpoints.c: the flags with which to open a watched file. */
+int watched_flags(int directory, int flags);
+/* mountpoints.c: open_by_handle_at, with a MOUNT that may be open with O_PATH. In a copy, the copy's own file. */
 long open_handle(int mount, const void *handle, int flags);
 /* own-terminal.c: FD is what was opened as PATH; remembers the root of the cell. */
 void note_root(const char *path, int fd);
