@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { rename, stat, writeFile } from '../../linux/files/quick-fs.ts'
 import type { Tools } from '../../linux/tools.ts'
-import { BackendError } from '../../model/errors.ts'
 import { openImages } from '../images/dump-images.ts'
 import { deviceOf } from '../images/mounts.ts'
+import { searchedText } from './search-devices.ts'
 import { searchedPages } from './searched-pages.ts'
 
 /** Where the processes of a snapshot remember device numbers of files, see native/cell/pairs/pairs.h. */
@@ -31,22 +31,8 @@ export async function findPairs(tools: Tools, { home, files }: PairsPlace): Prom
   const images = openImages(join(home, 'images'))
   const device = deviceOf(images, '/')
   const pages = searchedPages(images, join(home, 'pages'))
-  const lines = pages.map(({ pid, start, end, offset, path }) => {
-    if (path.includes('\n')) throw unspeakable(path)
-    return `${pid} ${start} ${end} ${offset} ${path}\n`
-  })
-  const found = await tools.runCell(
-    'looking for device numbers that processes remember',
-    ['pairs', String(device), files],
-    { input: lines.join('') },
-  )
+  const found = await searchedText(tools, images, files, { pages, lone: false })
   const draft = join(home, `${fileName}.${process.pid}.new`)
   await writeFile(draft, found === '' ? '' : `${device}\n${found}`, { mode: 0o600 })
   await rename(draft, join(home, fileName))
-}
-
-function unspeakable(path: string): BackendError {
-  return new BackendError(`the path ${JSON.stringify(path)} has a line break`, {
-    remedy: 'move the home to a directory without one',
-  })
 }
