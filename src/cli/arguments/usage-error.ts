@@ -27,7 +27,36 @@ const otherWords: ReadonlyMap<string, string> = new Map([
   ['revert', '`forkpoint restore ENV SNAPSHOT` returns to a snapshot'],
   ['history', '`forkpoint log ENV` shows what was done, and `forkpoint tree` the snapshots'],
   ['info', '`forkpoint inspect ENV|SNAPSHOT` shows everything about it'],
+  ['status', '`forkpoint ls` lists environments, and `forkpoint stats` shows what they use'],
+  ['checkout', '`forkpoint restore ENV SNAPSHOT` returns to a snapshot'],
+  ['reset', '`forkpoint restore ENV SNAPSHOT` returns to a snapshot'],
+  [
+    'merge',
+    '`forkpoint promote FROM INTO` keeps a branch, and `forkpoint apply` brings its files here',
+  ],
+  ['unpause', '`forkpoint resume` continues an environment'],
+  ['up', '`forkpoint create` makes an environment, and `forkpoint resume` continues one'],
+  ['down', '`forkpoint rm` removes environments'],
+  ['build', '`forkpoint create --from dockerfile:DIR` builds an image and starts from it'],
+  ['pull', '`forkpoint create --from image:NAME` gets an image and starts from it'],
+  [
+    'images',
+    '`forkpoint create --from image:NAME` gets one, and `forkpoint prune --images` removes them',
+  ],
+  ['version', '`forkpoint --version` shows it'],
   ['ssh', '`forkpoint shell ENV` opens a terminal'],
+])
+
+/** What to name, for verbs that other tools have with another meaning. */
+const missingArguments: ReadonlyMap<string, string> = new Map([
+  ['ps', '`forkpoint ls` lists environments, and `forkpoint ps ENV` what runs in one'],
+  [
+    'kill',
+    '`forkpoint ps ENV` lists its commands, and `forkpoint rm ENV` ends the environment itself',
+  ],
+  ['logs', '`forkpoint ps ENV -a` lists its commands, and `forkpoint log ENV` shows what was done'],
+  ['restore', '`forkpoint snapshots` lists snapshots, and `forkpoint ls` environments'],
+  ['fork', '`forkpoint ls` lists environments, and `forkpoint snapshots` snapshots'],
 ])
 
 function remedyOf(
@@ -39,6 +68,8 @@ function remedyOf(
   if (foreign !== undefined && otherWords.has(foreign)) return otherWords.get(foreign) ?? ''
   const [, meant] = /\(Did you mean (.*)\?\)/.exec(suggestion) ?? []
   if (meant !== undefined) return `did you mean ${meant}?`
+  const missing = error.code === 'commander.missingArgument' && missingArguments.get(verb ?? '')
+  if (missing) return missing
   if (verb === 'exec' && error.code === 'commander.unknownOption') {
     return 'put -- before the command, so that its options are not taken for ours'
   }

@@ -17,6 +17,8 @@ interface Execution {
   /** undefined: if it is a pipe or a file */
   readonly stdin: boolean | undefined
   readonly signal: AbortSignal
+  /** nobody uses the shell afterwards */
+  readonly isLast?: boolean | undefined
 }
 
 /** Runs a command with the streams and the exit code of this process, and says what happened to it otherwise. */
@@ -41,7 +43,8 @@ export async function execute(context: Context, execution: Execution): Promise<v
       abortWaitMs,
     })
     if (json) await context.show({ json: resultJson(result), text: () => '' })
-    if (result.shellGone && !result.timedOut) await say(stderr, shellEnded)
+    const isMissed = result.shellGone && !result.timedOut && !execution.isLast
+    if (isMissed) await say(stderr, shellEnded)
     context.endWith(exitCodeOfCommand(result))
   } finally {
     // Input that nobody reads now must not keep this process alive.

@@ -1,3 +1,4 @@
+import { counted } from '../../model/text/counted.ts'
 import { formatBytes } from '../../model/values/quantities.ts'
 import type { TopRow, TopView } from '../top/measure.ts'
 import { nameColumns, paintStatus } from './environment.ts'
@@ -31,10 +32,10 @@ function summary(rows: readonly TopRow[]): string {
   const cpus = rows.reduce((sum, row) => sum + (row.cpus ?? 0), 0)
   const own = rows.reduce((sum, { ownBytes }) => sum + (ownBytes ?? 0), 0)
   const parts = [
-    `${rows.length} ${rows.length === 1 ? 'environment' : 'environments'}, ${running} running`,
+    `${counted(rows.length, 'environment')}, ${running} running`,
     `${percent(cpus)} CPU`,
     `${formatBytes(own)} of memory`,
-    `${operations} ${operations === 1 ? 'operation' : 'operations'} under way`,
+    `${counted(operations, 'operation')} under way`,
   ]
   return parts.join(' · ')
 }

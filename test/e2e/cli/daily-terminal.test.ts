@@ -7,8 +7,10 @@ import { TmuxTerminal } from './tmux-terminal.ts'
 
 test('run makes an environment for one command', async () => {
   await using cli = new CliHome()
-  const ran = await cli.run(['run', '--rm', '-e', 'WORD=x', '--', 'echo $WORD; (exit 3)'])
+  const ran = await cli.run(['run', '--rm', '-e', 'WORD=x', '--', 'echo $WORD; exit 3'])
   expect(ran).toMatchObject({ stdout: 'x\n', exitCode: 3 })
+  // Nobody needs its shell any more.
+  expect(ran.stderr).not.toContain('ended the shell')
   expect((await cli.json('ls')).document).toEqual([])
   const kept = await cli.run(['run', '--name', 'stays', '--', 'true'])
   expect(kept).toMatchObject({ exitCode: 0, stderr: expect.stringMatching(/kept stays/) })

@@ -10,6 +10,7 @@ import { TmuxTerminal } from './tmux-terminal.ts'
 let cli: CliHome
 let config: TemporaryDirectory
 let terminal: TmuxTerminal
+let linesTyped = 0
 
 beforeAll(async () => {
   cli = new CliHome()
@@ -25,9 +26,11 @@ afterAll(async () => {
 
 /** Types a line at the prompt of an empty screen; resolves to what was shown until the next prompt. */
 async function typed(line: string): Promise<string> {
-  await terminal.line(`clear; ${line}; echo "[ended $?]"`)
-  const screen = await terminal.shows(/\[ended \d+\]\nhost> $/)
-  return screen.replace(/\n\[ended 0\]\nhost>\s*$/, '')
+  // Counted, because the end of the line before is on the screen until it is cleared.
+  const end = `line ${++linesTyped}`
+  await terminal.line(`clear; ${line}; echo "[${end} ended $?]"`)
+  const screen = await terminal.shows(new RegExp(`\\[${end} ended \\d+\\]\\nhost> $`))
+  return screen.replace(new RegExp(`\\n\\[${end} ended 0\\]\\nhost>\\s*$`), '')
 }
 
 async function refused(...args: string[]): Promise<string> {
@@ -78,6 +81,9 @@ describe('the first minutes', () => {
       /"web" is an environment[\s\S]*snapshot web/,
     )
     expect(await refused('destroy', 'web')).toContain('forkpoint rm')
+    expect(await refused('kill', 'web')).toMatch(/forkpoint ps ENV[\s\S]*forkpoint rm ENV/)
+    expect(await refused('ps')).toContain('forkpoint ls')
+    expect(await refused('checkout', 'ready')).toContain('forkpoint restore')
   })
 })
 
@@ -154,14 +160,14 @@ describe('looking at it', () => {
     await cli.must('exec', 'try-5', '--process', '--', 'sleep 1')
     await cli.must('restore', 'try-5', 'ready')
     await cli.must('exec', 'try-5', '--', 'echo later')
-    await cli.must('fork', 'try-5', '--name', 'other')
+    await cli.must('fork', 'try-5', '--name', 'later')
     await cli.must('rm', 'try-5')
     const shown = await cli.must('log', 'try-5')
     expect(shown).toMatch(/\n\d\d:\d\d:\d\d +exec +exit 3 +[\d.]+ ms .* echo kept; \(exit 3\)\n/)
     expect(shown).toMatch(/exec -d +SIGKILL .*kill -KILL [\s\S]*exec +exit 0 +1 s .* sleep 1\n/)
     expect(shown).toMatch(/restore +done [\s\S]*echo later\n[\s\S]*remove +done/)
     // It has what ran in itself, and not what ran before.
-    expect(await cli.must('log', 'other')).not.toContain('echo')
+    expect(await cli.must('log', 'later')).not.toContain('echo')
     const { commands } = (await cli.json('log', 'try-5')).document
     expect(commands).toMatchObject([
       { command: 'echo kept; (exit 3)', mode: 'shell', exit: { exitCode: 3, signal: null } },

@@ -54,6 +54,7 @@ export const make: MakeCommand = (command, cli) => {
           options: {},
           stdin: undefined,
           signal,
+          isLast: options.rm,
         })
       } finally {
         if (options.rm) await environment.remove()

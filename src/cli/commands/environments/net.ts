@@ -1,6 +1,7 @@
 import { Argument } from 'commander'
 import type { NetChange, NetMode } from '../../../index.ts'
 import { netModes } from '../../../model/environment.ts'
+import { counted } from '../../../model/text/counted.ts'
 import { withoutUndefined } from '../../../model/values/without-undefined.ts'
 import { listOption } from '../../arguments/options.ts'
 import { formatAddress } from '../../arguments/port-address.ts'
@@ -62,9 +63,5 @@ function cutOff(cut: NetChange['cut']): string[] {
   if (cut.length === 0) return []
   const shown = cut.slice(0, mostShown).map(({ address, port }) => formatAddress(address, port))
   const more = cut.length > mostShown ? ` and ${cut.length - mostShown} more` : ''
-  return [`cut ${count(cut.length)}: ${shown.join(', ')}${more}`]
-}
-
-function count(connections: number): string {
-  return connections === 1 ? '1 connection' : `${connections} connections`
+  return [`cut ${counted(cut.length, 'connection')}: ${shown.join(', ')}${more}`]
 }

@@ -1,4 +1,5 @@
 import type { ApplyReport } from '../../../index.ts'
+import { counted } from '../../../model/text/counted.ts'
 import { printable } from '../../../model/text/printable.ts'
 import { withoutUndefined } from '../../../model/values/without-undefined.ts'
 import { parsePlaces } from '../../arguments/copy-paths.ts'
@@ -79,6 +80,6 @@ function render(
     ...(changes.length > 0 ? [renderChanges(changes, style)] : []),
     ...conflicts.map(({ path, reason }) => style.bad(`conflict  ${printable(path)}: ${reason}`)),
     ...leftOut.map((path) => style.faint(`left out  ${printable(path)}: a device, socket or pipe`)),
-    `${done} ${changes.length} changes of ${printable(path)}${dryRun ? `, ${conflicts.length} conflicts` : ''}`,
+    `${done} ${counted(changes.length, 'change')} of ${printable(path)}${dryRun ? `, ${counted(conflicts.length, 'conflict')}` : ''}`,
   ].join('\n')
 }

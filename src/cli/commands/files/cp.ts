@@ -3,6 +3,7 @@ import { basename, join, posix, resolve } from 'node:path'
 import { Option } from 'commander'
 import type { Environment } from '../../../index.ts'
 import { NotFoundError } from '../../../model/errors.ts'
+import { counted } from '../../../model/text/counted.ts'
 import { type CopyRequest, parseCopy } from '../../arguments/copy-paths.ts'
 import { addExamples } from '../../help.ts'
 import { Interrupts } from '../../interrupts.ts'
@@ -30,10 +31,15 @@ export const make: MakeCommand = (command, cli) =>
             copy(environment, request, {
               signal: interrupts.signal,
               onProgress: ({ files, bytes }) =>
-                say(`copying ${source}: ${files} files`, {
-                  doneBytes: bytes,
-                  totalBytes: total.bytes(),
-                }),
+                say(
+                  files === 0
+                    ? `copying ${source}`
+                    : `copying ${source}: ${counted(files, 'file')}`,
+                  {
+                    doneBytes: bytes,
+                    totalBytes: total.bytes(),
+                  },
+                ),
             }),
           )
           await context.show({ json: done, text: () => '' })

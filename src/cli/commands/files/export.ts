@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import type { CopyAmount } from '../../../index.ts'
 import type { CopyReport } from '../../../model/files/copy-report.ts'
+import { counted } from '../../../model/text/counted.ts'
 import { printable } from '../../../model/text/printable.ts'
 import { formatBytes } from '../../../model/values/quantities.ts'
 import { withoutUndefined } from '../../../model/values/without-undefined.ts'
@@ -67,7 +68,7 @@ export const make: MakeCommand = (command, cli) =>
               ...wanted,
               onMeasured,
               onProgress: ({ entries, bytes }) =>
-                tell(`exporting ${reference}: ${entries} entries`, {
+                tell(`exporting ${reference}: ${counted(entries, 'entry', 'entries')}`, {
                   doneBytes: bytes,
                   totalBytes,
                 }),
@@ -99,12 +100,12 @@ function announcement(amount: CopyAmount | null): string | null {
   const { path, entries, bytes } = amount
   if (entries <= little.entries && bytes <= little.bytes) return null
   const what = path === null ? '' : ` ${printable(path)},`
-  return `copying${what} ${entries} entries, ${formatBytes(bytes)}; Ctrl-C stops it, and leaves nothing`
+  return `copying${what} ${counted(entries, 'entry', 'entries')}, ${formatBytes(bytes)}; Ctrl-C stops it, and leaves nothing`
 }
 
 function render({ entries, bytes, leftOut }: CopyReport, dir: string): string {
   return [
-    `exported ${entries} entries, ${formatBytes(bytes)}, to ${printable(dir)}`,
+    `exported ${counted(entries, 'entry', 'entries')}, ${formatBytes(bytes)}, to ${printable(dir)}`,
     ...leftOut.map((path) => `left out ${printable(path)}: a device, socket or pipe`),
   ].join('\n')
 }

@@ -87,11 +87,11 @@ export function described(doing: string, amount: Amount | undefined, elapsedMs: 
   if (amount === undefined) return `${printable(doing)} ${since}`
   const { doneBytes, totalBytes = null, atMost } = amount
   const rate = `${formatBytes((doneBytes / Math.max(elapsedMs, 1)) * 1000)}/s`
-  if (totalBytes === null || totalBytes === 0) {
+  // It may have grown since it was counted, and memory may be written more than once.
+  if (totalBytes === null || totalBytes < doneBytes || totalBytes === 0) {
     return `${printable(doing)}: ${formatBytes(doneBytes)}, ${rate} ${since}`
   }
-  // A file may have grown since it was counted.
-  const percent = Math.min(100, Math.floor((doneBytes / totalBytes) * 100))
+  const percent = Math.floor((doneBytes / totalBytes) * 100)
   const of = `${formatBytes(doneBytes)} of ${atMost ? 'at most ' : ''}${formatBytes(totalBytes)}`
   return `${printable(doing)}: ${of}, ${percent} %, ${rate} ${since}`
 }
