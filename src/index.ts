@@ -39,6 +39,7 @@ export type { TokenOptions, Tokens } from './api/handles/tokens.ts'
 // Environments
 
 export type {
+  EndedCommand,
   EnvironmentInfo,
   InstanceStats,
   LogEntry,

@@ -65,6 +65,8 @@ const table = {
   commands: [74, 'int'],
   connections: [75, 'int'],
   features: [76, 'int'],
+  startedMs: [77, 'int'],
+  endedMs: [78, 'int'],
 } as const satisfies Record<string, readonly [key: number, kind: FieldKind]>
 
 interface KindTypes {

@@ -185,6 +185,23 @@ export const logEntry = z.object({
 /** One line of an environment's history. */
 export type LogEntry = d.Data<typeof logEntry>
 
+export const endedCommand = z.object({
+  id: z.string(),
+  /** `detached`: in a copy of the shell */
+  mode: z.enum(['shell', 'process', 'detached']),
+  shell: z.nullable(z.string()),
+  /** the beginning of its command line */
+  command: z.string(),
+  startedAt: d.time,
+  endedAt: d.time,
+  durationMs: z.number(),
+  /** how it ended: an exit code, or the signal that ended it */
+  exit: z.object({ exitCode: z.nullable(z.number()), signal: z.nullable(z.string()) }),
+})
+
+/** A command that has ended inside. */
+export type EndedCommand = d.Data<typeof endedCommand>
+
 export const netChange = z.object({
   environment: environmentInfo,
   /** the other ends of the TCP connections that were cut */
