@@ -112,9 +112,11 @@ export type {
   FileInfo,
   FileOwner,
   FileType,
+  ListOptions,
   MkdirOptions,
   RemoveOptions,
   StatOptions,
+  Xattrs,
 } from './agent/files/files.ts'
 export type {
   TransferOptions,

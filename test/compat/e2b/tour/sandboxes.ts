@@ -96,7 +96,8 @@ export const sandboxStops: readonly Stop[] = [
       const lists = { denyOut: ['0.0.0.0/0'], allowOut: ['192.0.2.1', '198.51.100.0/24'] }
       await update(lists)
       const { network } = await sandbox.getInfo()
-      equal(network, { allowPublicTraffic: true, ...lists })
+      const { allowPublicTraffic, allowOut, denyOut } = network ?? {}
+      equal({ allowPublicTraffic, denyOut, allowOut }, { allowPublicTraffic: true, ...lists })
       await update({})
       equal((await sandbox.getInfo()).network, undefined)
     },
