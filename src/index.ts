@@ -112,7 +112,7 @@ export type {
   FileInfo,
   FileOwner,
   FileType,
-  ListOptions,
+  ListFilesOptions,
   MkdirOptions,
   RemoveOptions,
   StatOptions,

@@ -49,7 +49,7 @@ export interface StatOptions extends CallOptions {
   readonly xattrs?: boolean
 }
 
-export interface ListOptions extends CallOptions {
+export interface ListFilesOptions extends CallOptions {
   /** Whether the entries have their extended attributes. */
   readonly xattrs?: boolean
 }
@@ -90,7 +90,7 @@ export async function statFile(
 export function listFiles(
   connection: AgentConnection,
   path: string,
-  options: ListOptions = {},
+  options: ListFilesOptions = {},
 ): Promise<FileEntry[]> {
   const request = { op: Op.fileList, path: checkPath(path), flags: xattrsFlag(options) }
   return listRecords(connection, { verb: 'list', subject: path }, request, readEntry, options)
@@ -109,7 +109,7 @@ export async function* eachFile(
   }
 }
 
-function xattrsFlag({ xattrs }: ListOptions): number {
+function xattrsFlag({ xattrs }: ListFilesOptions): number {
   return xattrs ? 2 : 0
 }
 

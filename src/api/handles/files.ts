@@ -12,7 +12,7 @@ import { type FileWatch, type WatchOptions, watchFiles } from '../../agent/files
 import {
   type FileEntry,
   type FileInfo,
-  type ListOptions,
+  type ListFilesOptions,
   listFiles,
   type MkdirOptions,
   makeDirectory,
@@ -88,7 +88,7 @@ export class EnvironmentFiles {
     await writeFile(await this.#connect(), inside('write', path), content, wanted)
   }
 
-  async list(path: string, options: ListOptions = {}): Promise<FileEntry[]> {
+  async list(path: string, options: ListFilesOptions = {}): Promise<FileEntry[]> {
     const wanted = checked('list', listInput, options)
     return listFiles(await this.#connect(), inside('list', path), wanted)
   }
