@@ -113,9 +113,11 @@ export type {
   FileInfo,
   FileOwner,
   FileType,
+  ListFilesOptions,
   MkdirOptions,
   RemoveOptions,
   StatOptions,
+  Xattrs,
 } from './agent/files/files.ts'
 export type {
   TransferOptions,

@@ -12,6 +12,7 @@
 
 /* What this agent can do that the first ones could not. */
 #define FEATURE_TREES 1
+#define FEATURE_XATTRS 2
 #define MAX_STREAMS 4096
 
 enum frame_type {
@@ -78,6 +79,7 @@ enum field_key {
   KEY_COOKIE = 42,
   KEY_NLINK = 43,
   KEY_CONTENT = 44,
+  KEY_XATTR = 45,
   KEY_COLS = 50,
   KEY_ROWS = 51,
   KEY_REPLAY_BYTES = 52,
