@@ -53,6 +53,7 @@ export type {
   Environment,
   FollowOptions,
   KillOptions,
+  ListCommandsOptions,
   NetOptions,
   PauseOptions,
   PolicyOptions,

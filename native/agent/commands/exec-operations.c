@@ -82,10 +82,14 @@ void op_exec_start(struct stream *stream, const struct fields *fields) {
     start(stream, fields, id);
 }
 
+/* Whoever reads along may also read the last command, which nobody can hold any more. */
 void op_exec_attach(struct stream *stream, const struct fields *fields) {
-  struct command *command = named_command(stream, fields);
+  bool watches = fields_int(fields, KEY_FLAGS, 0) & ATTACH_WATCH;
+  autofree char *id = fields_string(fields, KEY_ID);
+  struct command *command = watches && id && !command_find(id) ? command_find_last(id) : NULL;
+  if (!command) command = named_command(stream, fields);
   if (!command) return;
-  if (fields_int(fields, KEY_FLAGS, 0) & ATTACH_WATCH)
+  if (watches)
     command_watch(command, stream, fields);
   else
     command_attach(command, stream, fields);
@@ -109,9 +113,10 @@ void op_exec_signal(struct stream *stream, const struct fields *fields) {
 
 void op_exec_list(struct stream *stream, const struct fields *fields) {
   autobuffer struct buffer records = {0};
-  (void)fields;
+  bool with_last = fields_int(fields, KEY_FLAGS, 0) & LIST_LAST;
   list_for_each(node, &commands) {
     struct command *command = container_of(node, struct command, link);
+    if (command->is_last && !with_last) continue;
     size_t record = record_begin(&records);
     put_string(&records, KEY_ID, command->id);
     put_int(&records, KEY_MODE_EXEC, command->mode);
@@ -137,6 +142,10 @@ void op_exec_forget(struct stream *stream, const struct fields *fields) {
     return;
   }
   if (command->holder) stream_refuse(command->holder, ECANCELED, "command '%s' was forgotten", command->id);
-  command_free(command);
+  bool stays = fields_int(fields, KEY_FLAGS, 0) & FORGET_BUT_LAST;
+  if (stays && command->state == COMMAND_FINISHED)
+    command_retire(command);
+  else
+    command_free(command);
   stream_done(stream);
 }

@@ -100,6 +100,12 @@ enum field_key {
 /* Flag of exec.attach: read along, and take the command from nobody. */
 #define ATTACH_WATCH 1
 
+/* Flag of exec.list: also the last command. */
+#define LIST_LAST 2
+
+/* Flag of exec.forget: the end of its output stays, as that of the last command. */
+#define FORGET_BUT_LAST 2
+
 enum op {
   OP_EXEC_START = 1,
   OP_EXEC_ATTACH = 2,

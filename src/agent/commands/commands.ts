@@ -69,8 +69,20 @@ export interface SignalOptions extends CallOptions {
   readonly graceMs?: number | undefined
 }
 
+export interface ListOptions extends CallOptions {
+  /** also the last command that was forgotten when it had ended */
+  readonly last?: boolean | undefined
+}
+
+/** What the agent keeps of a command that has ended: for `last`, the end of its output, until the next one ends. */
+export type Kept = 'nothing' | 'last'
+
 /** Flag of `exec.attach`. */
 const readAlongFlag = 1
+/** Flag of `exec.list`. */
+const withLastFlag = 2
+/** Flag of `exec.forget`. */
+const butLastFlag = 2
 
 const NOTHING_TAKEN: CommandOffsets = { stdout: 0, stderr: 0 }
 
@@ -221,12 +233,14 @@ export async function attachCommand(
   return handle
 }
 
+/** Oldest first. */
 export function listCommands(
   connection: AgentConnection,
-  options: CallOptions = {},
+  { last, ...options }: ListOptions = {},
 ): Promise<CommandInfo[]> {
   const attempt = { verb: 'list', subject: 'commands' }
-  return listRecords(connection, attempt, { op: Op.execList }, readInfo, options)
+  const fields = { op: Op.execList, flags: last ? withLastFlag : undefined }
+  return listRecords(connection, attempt, fields, readInfo, options)
 }
 
 /** Needs no handle, so it takes the output away from nobody. */
@@ -253,10 +267,11 @@ export async function signalCommand(
 export async function forgetCommand(
   connection: AgentConnection,
   id: string,
-  options: CallOptions = {},
+  { kept = 'nothing', ...options }: CallOptions & { readonly kept?: Kept | undefined } = {},
 ): Promise<void> {
   const attempt = { verb: 'forget command', subject: id }
-  await connection.request(attempt, { op: Op.execForget, id: checkCommandId(id) }, options)
+  const flags = kept === 'last' ? butLastFlag : undefined
+  await connection.request(attempt, { op: Op.execForget, id: checkCommandId(id), flags }, options)
 }
 
 /** Output as a Node stream, which reads one chunk ahead of its consumer. */

@@ -11,6 +11,7 @@ import {
   type CommandOutput,
   type CommandResult,
   forgetCommand,
+  type Kept,
   startCommand,
 } from './commands.ts'
 import { ExecLimit } from './exec-limit.ts'
@@ -40,6 +41,8 @@ export interface ExecOptions extends CallOptions {
   readonly collect?: 'unheard' | 'all'
   /** How much of each stream to keep at most; default 64 MiB. */
   readonly maxBytes?: number
+  /** What others may read of it once it has ended; default: nothing. */
+  readonly kept?: Kept
   /** Reconnects when the connection breaks, as it does when a snapshot is taken. */
   readonly reconnect?: () => Promise<AgentConnection>
 }
@@ -237,7 +240,7 @@ class ExecRun {
 
   /** Nothing is lost if this fails: the agent drops old records by itself. */
   #forget(): void {
-    forgetCommand(this.#connection, this.#id).catch(() => {})
+    forgetCommand(this.#connection, this.#id, { kept: this.#options.kept }).catch(() => {})
   }
 
   /** Nobody wants its output any more: ends it, and lets it print. */

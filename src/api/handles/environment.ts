@@ -29,7 +29,13 @@ import type { CallOptions } from '../control.ts'
 import type { ApplyReport } from '../host/apply.ts'
 import { checked, type Given, options as optionsOf } from '../inputs/checked.ts'
 import * as e from '../inputs/environment-inputs.ts'
-import { execInput, followInput, killInput, spawnInput } from '../inputs/exec-inputs.ts'
+import {
+  execInput,
+  followInput,
+  killInput,
+  listCommandsInput,
+  spawnInput,
+} from '../inputs/exec-inputs.ts'
 import { labelChanges } from '../inputs/maps.ts'
 import { idempotencyKey, signal, word } from '../inputs/values.ts'
 import { Command } from './command.ts'
@@ -67,6 +73,7 @@ export type EndOptions = Given<typeof endInput>
 export type RestoreOptions = Given<typeof restoreInput>
 export type FollowOptions = Given<typeof followInput>
 export type KillOptions = Given<typeof killInput>
+export type ListCommandsOptions = Given<typeof listCommandsInput>
 export type DiffOptions = Given<typeof diffInput>
 
 /** A live computer: files, processes, terminals. */
@@ -129,7 +136,7 @@ export class Environment {
     const spec = execSpec(command, rest, this.#info.execTimeoutMs)
     const reconnect = () => this.#connect()
     const heard = { onStdout, onStderr, onWait, onLeft }
-    const listeners = { signal, abortWaitMs, ...heard, reconnect }
+    const listeners = { signal, abortWaitMs, ...heard, reconnect, kept: 'last' } as const
     const connection = await this.#connect()
     return resultOf(await execCommand(connection, { ...spec, stdin } as ExecSpec, listeners))
   }
@@ -175,8 +182,16 @@ export class Environment {
     return new Command(await attach(checked('id', word, id), { stdout, stderr }), attach)
   }
 
-  async commands(): Promise<CommandInfo[]> {
-    return listCommands(await this.#connect())
+  /**
+   * The commands that run, or were left to themselves and have ended, oldest first. `last` adds the one that
+   * `exec` ran to its end most lately: `command(id, { readAlong: true })` reads the end of its output.
+   *
+   * @example
+   * const last = (await env.commands({ last: true })).at(-1)
+   */
+  async commands(options: ListCommandsOptions = {}): Promise<CommandInfo[]> {
+    const wanted = checked('commands', listCommandsInput, options)
+    return await listCommands(await this.#connect(), wanted)
   }
 
   /**

@@ -38,7 +38,7 @@ async function lastCommand(
   id: string,
   signal: AbortSignal,
 ): Promise<LastCommand | null> {
-  const command = (await client.commands(id, { signal })).at(-1)
+  const command = (await client.commands(id, { signal, last: true })).at(-1)
   if (command === undefined) return null
   return { command, output: await client.output(id, command.id, { signal }) }
 }
