@@ -146,6 +146,14 @@ function others(): Described[] {
     },
     {
       ...exec,
+      path: insidePath(insidePaths.terminalWatch),
+      operation: 'terminal.watch',
+      scope: 'read',
+      summary:
+        'a WebSocket: { cols, rows }, then binary messages of output. Whatever the client sends ends it',
+    },
+    {
+      ...exec,
       path: insidePath(insidePaths.portBytes),
       operation: 'port.bytes',
       summary: 'a WebSocket: binary messages are the bytes of a TCP connection to a port inside',

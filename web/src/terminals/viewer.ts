@@ -7,6 +7,7 @@ export type ViewerState = 'opening' | 'open' | 'away' | 'ended'
 
 export interface Viewer {
   send(data: string): void
+  /** Changes the size of the terminal; if it is only watched, draws it again unless it has been drawn in that size. */
   resize(size: ScreenSize): void
   close(): void
 }
@@ -15,10 +16,14 @@ interface ViewerOptions {
   readonly session: Session
   readonly id: string
   readonly name: string
+  /** what is only watched is never started, and the daemon takes no key for it */
+  readonly use: 'type' | 'watch'
   onState(state: ViewerState): void
   /** The screen is about to be drawn again. */
   onReset(): void
   onData(data: Uint8Array): void
+  /** The size of a terminal that is only watched, before it is drawn. */
+  onSize(size: ScreenSize): void
 }
 
 const retryMs = 300
@@ -26,19 +31,28 @@ const retryMs = 300
 const patienceMs = 500
 const encoder = new TextEncoder()
 
+/** What the daemon sends in words: how large a terminal is. */
+function sizeOf(text: string): ScreenSize {
+  const { cols, rows } = JSON.parse(text) as Partial<ScreenSize>
+  if (typeof cols === 'number' && typeof rows === 'number') return { cols, rows }
+  throw new Error(`not the size of a terminal: ${text.slice(0, 80)}`)
+}
+
 /** Follows a terminal, also through a restart of the daemon. */
 export function viewTerminal(options: ViewerOptions): Viewer {
-  const { session, id, name, onState, onReset, onData } = options
+  const { session, id, name, use, onState, onReset, onData, onSize } = options
   const leaving = new AbortController()
   const { signal } = leaving
   let socket: WebSocket | null = null
   let size: ScreenSize | null = null
   const sendSize = () => {
-    if (size !== null && socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify(size))
+    const canSend = use === 'type' && socket?.readyState === WebSocket.OPEN
+    if (canSend && size !== null) socket?.send(JSON.stringify(size))
   }
   const open = () => {
     if (signal.aborted) return
-    const next = openSocket(session, pathInside(id, 'terminals', name))
+    const place = ['terminals', name, ...(use === 'watch' ? ['watch'] : [])]
+    const next = openSocket(session, pathInside(id, ...place))
     socket = next
     let isOpened = false
     next.onopen = () => {
@@ -48,7 +62,9 @@ export function viewTerminal(options: ViewerOptions): Viewer {
       sendSize()
     }
     next.onmessage = ({ data }) => {
-      if (data instanceof ArrayBuffer) onData(new Uint8Array(data))
+      if (data instanceof ArrayBuffer) return onData(new Uint8Array(data))
+      size = sizeOf(data)
+      onSize(size)
     }
     next.onclose = () => void lost(isOpened ? 'was open' : 'never opened')
   }
@@ -58,7 +74,8 @@ export function viewTerminal(options: ViewerOptions): Viewer {
     const isThere = await there()
     clearTimeout(late)
     if (signal.aborted) return
-    if (isThere || how === 'never opened') setTimeout(open, retryMs)
+    const mayStart = use === 'type' && how === 'never opened'
+    if (isThere || mayStart) setTimeout(open, retryMs)
     else onState('ended')
   }
   /** Resolves when the daemon can tell. */
@@ -78,9 +95,16 @@ export function viewTerminal(options: ViewerOptions): Viewer {
   open()
   return {
     send: (data) => {
-      if (socket?.readyState === WebSocket.OPEN) socket.send(encoder.encode(data))
+      const canSend = use === 'type' && socket?.readyState === WebSocket.OPEN
+      if (canSend) socket?.send(encoder.encode(data))
     },
     resize: (next) => {
+      const isDrawn = size !== null && size.cols === next.cols && size.rows === next.rows
+      if (use === 'watch') {
+        // Before the first size has come, the screen is about to be drawn anyway.
+        if (size !== null && !isDrawn) socket?.close()
+        return
+      }
       size = next
       sendSize()
     },
