@@ -65,6 +65,15 @@ describe('terminals', unless(noBrowser()), async () => {
     await page.getByRole('button', { name: 'Type into one' }).click()
   })
 
+  test('a small screen shows what the large one did', async () => {
+    const small = await dashboard.open({ viewport: { width: 1280, height: 420 } })
+    await small.goto(`${dashboard.url}/terminals?of=${env.id},${fork.id}`)
+    const shown = tile(small, 'web').locator('.xterm-rows')
+    await expect.poll(() => shown.innerText()).toContain('web 44')
+    expect((await shown.innerText()).trimStart()).toMatch(/^ready before/)
+    await small.context().close()
+  })
+
   test('the program inside learns the size of the window', async () => {
     const cols = async () => (await env.terminals()).find(({ name }) => name === 'main')?.cols ?? 0
     await page.setViewportSize({ width: 1000, height: 700 })

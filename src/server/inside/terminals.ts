@@ -7,6 +7,7 @@ import { checked, fields, options } from '../../api/inputs/checked.ts'
 import * as v from '../../api/inputs/values.ts'
 import { includesScope } from '../../model/values/scopes.ts'
 import { upgradeRequired } from '../errors.ts'
+import { queryOf } from '../routes/input.ts'
 import { type InsideApp, insideRoute } from './inside-route.ts'
 
 const longestInput = 1024 ** 2
@@ -16,6 +17,8 @@ const cells = v.whole(1, 65_535)
 
 const typed = fields({ data: v.text(longestInput) }, {})
 const size = fields({ cols: cells, rows: cells }, {})
+/** The size of the viewer, which the terminal has before its screen is drawn. */
+export const attachInput = options({ cols: cells, rows: cells })
 
 /** Terminals inside, by their names. Using one that does not exist starts it. */
 export function addTerminals(to: InsideApp): void {
@@ -105,7 +108,9 @@ function addStream(app: FastifyInstance): void {
       const { id, terminal } = request.params as { id: string; terminal: string }
       const environment = await request.session.forkpoint.get(id)
       if (!request.ws) throw upgradeRequired()
-      const viewer = await environment.terminal(terminal).attach()
+      const viewer = await environment
+        .terminal(terminal)
+        .attach(checked('attach', attachInput, queryOf(request.query)))
       // A client that hangs up before it has its answer never reaches the handler.
       request.raw.socket.once('close', () => viewer.detach())
       opened.set(request, viewer)

@@ -71,7 +71,7 @@ export function BranchTile({ session, environment, into, receivers, actions }: B
             Only watch
           </button>
         ) : (
-          <span className="tile-pill">read-only</span>
+          <span className="tile-pill">read only</span>
         )}
         {state?.running && mayType && (
           <button

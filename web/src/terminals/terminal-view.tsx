@@ -46,6 +46,7 @@ export function TerminalView(props: TerminalViewProps) {
     })
     const viewer = viewTerminal({
       ...{ session, id, name, use },
+      size: screen.fit(),
       onSize: (size) => screen.resize(size),
       onState: setState,
       onReset: () => screen.reset(),

@@ -18,6 +18,8 @@ interface ViewerOptions {
   readonly name: string
   /** what is only watched is never started, and the daemon takes no key for it */
   readonly use: 'type' | 'watch'
+  /** of the screen, for one that is typed into: the daemon draws it in this size */
+  readonly size: ScreenSize
   onState(state: ViewerState): void
   /** The screen is about to be drawn again. */
   onReset(): void
@@ -29,6 +31,8 @@ interface ViewerOptions {
 const retryMs = 300
 /** Before somebody is told that the daemon is away. */
 const patienceMs = 500
+/** A person types no more than this before a terminal is there. */
+const mostEarly = 10_000
 const encoder = new TextEncoder()
 
 /** What the daemon sends in words: how large a terminal is. */
@@ -44,15 +48,19 @@ export function viewTerminal(options: ViewerOptions): Viewer {
   const leaving = new AbortController()
   const { signal } = leaving
   let socket: WebSocket | null = null
-  let size: ScreenSize | null = null
+  /** What was typed before the terminal was there for the first time; null: it was. */
+  let early: string | null = ''
+  /** Of one that is watched, the daemon tells. */
+  let size = use === 'type' ? options.size : null
   const sendSize = () => {
     const canSend = use === 'type' && socket?.readyState === WebSocket.OPEN
     if (canSend && size !== null) socket?.send(JSON.stringify(size))
   }
   const open = () => {
     if (signal.aborted) return
-    const place = ['terminals', name, ...(use === 'watch' ? ['watch'] : [])]
-    const next = openSocket(session, pathInside(id, ...place))
+    const place = pathInside(id, 'terminals', name)
+    const how = use === 'watch' || size === null ? '/watch' : `?cols=${size.cols}&rows=${size.rows}`
+    const next = openSocket(session, `${place}${how}`)
     socket = next
     let isOpened = false
     next.onopen = () => {
@@ -60,6 +68,8 @@ export function viewTerminal(options: ViewerOptions): Viewer {
       onReset()
       onState('open')
       sendSize()
+      if (early) next.send(encoder.encode(early))
+      early = null
     }
     next.onmessage = ({ data }) => {
       if (data instanceof ArrayBuffer) return onData(new Uint8Array(data))
@@ -95,8 +105,9 @@ export function viewTerminal(options: ViewerOptions): Viewer {
   open()
   return {
     send: (data) => {
-      const canSend = use === 'type' && socket?.readyState === WebSocket.OPEN
-      if (canSend) socket?.send(encoder.encode(data))
+      if (use === 'watch') return
+      if (socket?.readyState === WebSocket.OPEN) socket.send(encoder.encode(data))
+      else if (early !== null && early.length < mostEarly) early += data
     },
     resize: (next) => {
       const isDrawn = size !== null && size.cols === next.cols && size.rows === next.rows
