@@ -61,7 +61,7 @@ static const struct verb verbs[] = {
     {"hold", "DIRECTORY SOCKET PIDFD", 3, 3, verb_hold, "keep what tracking needs until a cell ends (holder.c)"},
     {"waits", "CGROUP [IMAGES [DIRECTORY]]", 1, 3, verb_waits,
      "keep the waits of a cell over a snapshot (waits/verb.c)"},
-    {"pairs", "DEVICE SUBVOLUME", 2, 2, verb_pairs,
+    {"pairs", "DEVICE SUBVOLUME [lone]", 2, 3, verb_pairs,
      "find where the pages listed on stdin have a device number beside that of an inode (pairs/search.c)"},
     {"rejoin", "PID INDEX LAYER…", 3, ANY, verb_rejoin,
      "copy up all names of changed files with hard links (rejoin.c)"},

@@ -40,7 +40,7 @@ int openat64(int directory, const char *path, int flags, ...) {
   long listing = strcmp(path, "smaps") ? -1 : open_listing(directory);
   if (listing >= 0) return (int)listing;
   if (flags & O_CREAT && !restores()) note_images(directory);
-  flags = calm_flags(path, flags) | O_LARGEFILE;
+  flags = watched_flags(directory, calm_flags(path, flags)) | O_LARGEFILE;
   long fd = raw_syscall(SYS_openat, directory, (long)path, flags, mode, 0, 0);
   if (fd >= 0 && !strncmp(path, "fdinfo/", 7)) note_description(directory, restores() ? -1 : (int)fd);
   if (fd >= 0 && !strcmp(path, "smaps") && !restores()) note_areas((int)fd, directory);

@@ -52,11 +52,12 @@ static long ask(pid_t pid, const struct user_regs_struct *before) {
   return get_registers(pid, &registers) ? (long)registers.rax : -1;
 }
 
-/* False if the process cannot continue as CRIU wants it to. */
-static bool ask_beforehand(pid_t pid) {
+/* False if the process cannot continue as CRIU wants it to. A process that CRIU has not prepared may be about to make a
+ * call of its own, as one that is stopped and has not run yet since it was restored. It must be left alone. */
+static bool ask_beforehand(pid_t pid, bool is_prepared) {
   static pid_t last;
   struct user_regs_struct registers;
-  if (pid == last || !get_registers(pid, &registers) || !calls_next(pid, &registers)) return true;
+  if (!is_prepared || pid == last || !get_registers(pid, &registers) || !calls_next(pid, &registers)) return true;
   last = pid;
   long denial = ask(pid, &registers);
   if (trace(PTRACE_SETREGS, pid, 0, (long)&registers)) return false;
@@ -65,14 +66,15 @@ static bool ask_beforehand(pid_t pid) {
 
 #else
 
-static bool ask_beforehand(pid_t pid) {
-  (void)pid;
+static bool ask_beforehand(pid_t pid, bool is_prepared) {
+  (void)pid, (void)is_prepared;
   return true;
 }
 
 #endif
 
 long ptrace(enum __ptrace_request request, ...) {
+  static pid_t prepared; /* the process whose signals CRIU has blocked, to run code of its own */
   va_list list;
   va_start(list, request);
   pid_t pid = va_arg(list, pid_t);
@@ -80,8 +82,11 @@ long ptrace(enum __ptrace_request request, ...) {
   va_end(list);
   /* The C library returns what these requests write. */
   bool peeks = request == PTRACE_PEEKTEXT || request == PTRACE_PEEKDATA || request == PTRACE_PEEKUSER;
-  if (request == PTRACE_CONT && !restores() && !ask_beforehand(pid)) return with_errno(-ESRCH);
+  if (request == PTRACE_CONT && !restores() && !ask_beforehand(pid, pid == prepared)) return with_errno(-ESRCH);
+  if (request == PTRACE_SETSIGMASK) prepared = pid;
+  if (request == PTRACE_CONT) prepared = 0;
   long result = with_errno(trace(request, pid, address, peeks ? (long)&word : data));
+  if (request == PTRACE_GETSIGINFO && !result) note_stop(pid, (const void *)data);
   if (!peeks || result < 0) return result;
   *__errno_location() = 0;
   return word;

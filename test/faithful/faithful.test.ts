@@ -48,14 +48,19 @@ describe('all programs', () => {
     await started(original, copied)
     snapshot = await original.snapshot()
     info = await snapshot.info()
-    // Programs that work all the time leave the processors to those that are asked.
     await original.pause()
   }, 300_000)
 
-  test('find a fork as the original was', { timeout: 300_000 }, async () => {
+  test('find a fork, and a fork of it, as the original was', { timeout: 300_000 }, async () => {
     const fork = await only(snapshot.fork())
+    const forkOfFork = await only(fork.fork())
+    // Programs that work all the time leave the processors to those that are asked.
+    await forkOfFork.pause()
     expect(await wrong(fork, copied)).toEqual([])
     await fork.remove({ force: true })
+    await forkOfFork.resume()
+    expect(await wrong(forkOfFork, copied)).toEqual([])
+    await forkOfFork.remove({ force: true })
   })
 
   test('find it so after it was released and resumed', { timeout: 300_000 }, async () => {

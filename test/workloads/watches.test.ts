@@ -97,3 +97,22 @@ test('names of thousands of watched files are found again in one go', async () =
   await run(env, 'echo changed > /srv/many/1234')
   await expect.poll(() => run(env, 'cat /root/log'), patiently).toContain('/srv/many/1234')
 })
+
+test('a symbolic link that is watched itself is still watched in forks, even if the original is gone', async () => {
+  const env = await fp.create()
+  const path = await bring(env, 'watch.py')
+  await run(env, 'ln -s nowhere /root/link')
+  await run(env, `python3 ${path} /root/log /root/link > /dev/null 2>&1 &`)
+  await expect.poll(() => run(env, 'cat /root/log'), patiently).toContain('ready')
+  const expectSeen = async (copy: Environment | undefined) => {
+    if (!copy) throw new Error('there is no fork')
+    await run(copy, ': > /root/log; touch --no-dereference /root/link')
+    await expect.poll(() => run(copy, 'cat /root/log'), patiently).toBe('/root/link')
+  }
+  const snapshot = await env.snapshot()
+  const [fork] = await snapshot.fork(1)
+  await expectSeen(fork)
+  await env.remove({ force: true })
+  const [later] = await snapshot.fork(1)
+  await expectSeen(later)
+})

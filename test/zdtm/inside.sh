@@ -4,8 +4,8 @@
 set -u
 cd "$(dirname "$0")" || exit
 
-starting_s=12
-ending_s=40
+starting_s=30
+ending_s=90
 
 # A program that its description does not call `suid` changes to these numbers by itself.
 as_user='ZDTM_UID=18943 ZDTM_GID=58467 ZDTM_GROUPS=27495\ 48244'

@@ -46,9 +46,9 @@ function partsOf(programs: readonly Program[], { words }: Failed): Program[][] {
   return [programs.slice(0, half), programs.slice(half)]
 }
 
-/** Its command line begins with its name. */
+/** Its command line begins with its name, or is gone. */
 function isNamedIn(words: string, name: string): boolean {
-  return words.includes(`./${name} `) || words.includes(`./${name}"`)
+  return [`./${name} `, `./${name}"`, `"${name}"`].some((each) => words.includes(each))
 }
 
 function blame(programs: readonly Program[], failed: Failed): Outcomes {

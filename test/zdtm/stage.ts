@@ -14,7 +14,7 @@ import type { Environment } from '../../src/index.ts'
 import type { Program } from './programs.ts'
 
 const place = '/zdtm'
-const patienceMs = 150_000
+const patienceMs = 240_000
 
 /** What each program said: "ok", or a complaint. */
 export type Said = ReadonlyMap<string, string>

@@ -77,6 +77,13 @@ int put_seal(const struct target *target, const char *value);
 void note_future(FILE *to, pid_t process, int inside);
 int put_future(const struct target *target, const char *value);
 
+/* stops.c */
+struct status;
+/* If the process is stopped, and its parent has not asked for that yet. It means nothing for one that is not stopped.
+ */
+void note_unasked_stop(FILE *to, pid_t process, const struct status *inside);
+int put_told_stop(const struct target *target, const char *value);
+
 /* overflow.c */
 bool can_overflow(void);
 int put_overflow(const struct target *target, const char *value);

@@ -43,6 +43,7 @@ static const struct attribute_kind kinds[] = {
     {"shut", DESCRIPTOR, true, put_shut},
     {"table-again", DESCRIPTOR, true, put_table_again},
     {"timer-slack", THREAD, false, put_timer_slack},
+    {"told-stop", INSIDE, false, put_told_stop},
     {"undo", INSIDE, false, put_undo},
     {"unread", DESCRIPTOR, true, put_unread},
     {"write-or-execute", INSIDE, true, put_denial},

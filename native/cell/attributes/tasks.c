@@ -112,6 +112,7 @@ void note_thread(FILE *to, const struct defaults *defaults, pid_t process, pid_t
   note_flags(to, process, thread, &inside);
   if (process != thread) return;
   note_core_filter(to, defaults, process, &inside);
+  note_unasked_stop(to, process, &inside);
   note_future(to, process, inside.process);
 }
 

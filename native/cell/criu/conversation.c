@@ -43,13 +43,19 @@ static void reach_step(struct job *job, const char *step, pid_t pid) {
     job->first = pid;
     join_cgroups(&job->spec, pid); /* before it has children, which would stay behind */
     set_up_network(&job->spec, pid);
-    if (job->spec.connections) job->is_locked = lock_network();
+    if (job->spec.connections) {
+      job->is_locked = lock_network();
+      lower_mtus();
+    }
     /* Sockets may be bound to an address that it had before its network was taken away. */
     if (!is_linked(&job->spec)) set_absent_addresses(true);
   }
   if (!strcmp(step, "post-setup-namespaces")) set_hostname(job->spec.hostname, job->first);
   /* All sockets exist. The processes themselves take them out of TCP_REPAIR, later. */
-  if (!strcmp(step, "network-unlock") && job->is_locked) unlock_network();
+  if (!strcmp(step, "network-unlock") && job->spec.connections) {
+    put_mtus_back();
+    if (job->is_locked) unlock_network();
+  }
   if (!strcmp(step, "pre-resume")) {
     /* Before anything runs: afterwards the sandbox could have put another socket there. */
     if (statx(AT_FDCWD, AGENT_SOCKET, AT_SYMLINK_NOFOLLOW, STATX_INO | STATX_BTIME, &job->socket))

@@ -105,8 +105,8 @@ static bool is_below(const char *path, const char *directory, const char **rest)
   return true;
 }
 
-/* The first letter says what it is: (f)ile, symbolic (l)ink that is open itself, (s)ocket, or socket whose name was
- * (d)eleted. */
+/* The first letter says what it is: (f)ile, symbolic (l)ink that may be open or watched itself, (s)ocket, or socket
+ * whose name was (d)eleted. */
 void check_names(const char *names, size_t length) {
   int root = open_root("stage/root"), run = open_root("stage/run");
   for (const char *at = names; at < names + length; at += strlen(at) + 1) {

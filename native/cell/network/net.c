@@ -18,7 +18,6 @@
 #include "report.h"
 #include "shared/owned.h"
 
-#define INSIDE_INTERFACE "eth0"
 #define LOOSE_END "loose"
 
 struct request {

@@ -3,6 +3,8 @@
 
 #include "spec.h"
 
+#define INSIDE_INTERFACE "eth0"
+
 /* net.c */
 void bring_loopback_up(void);
 void create_veth(const struct spec *spec, pid_t peer);
@@ -20,6 +22,10 @@ void verb_disconnect(char **words);
 /* lock.c: of the network that this process is in. False if the kernel has no means. */
 bool lock_network(void);
 void unlock_network(void);
+
+/* packets.c: so that connections which are restored in between send packets of the size that they did. */
+void lower_mtus(void);
+void put_mtus_back(void);
 
 /* connections.c */
 void forget_connections(const char *address);

@@ -10,7 +10,7 @@
 #include "report.h"
 #include "tree.h"
 
-#define FILE_SYSTEM_BITS 56 /* OverlayFS puts its number above these: it takes 2 to 8 bits, depending on how many */
+#define FILE_SYSTEM_BITS 60 /* OverlayFS puts its number above these, as high as it can; these are enough for 16 */
 #define NUMBER_BITS 40      /* no file system that we know has numbers as high as this */
 
 static bool is_lower(uint64_t number) {

@@ -29,6 +29,7 @@ _Static_assert(offsetof(struct statx, stx_dev_major) - offsetof(struct statx, st
 struct search {
   uint64_t plain, statx; /* the words to find */
   struct inodes inodes;
+  bool shows_lone; /* device numbers beside which there is nothing */
   pid_t pid;                    /* whose memory it is */
   uint64_t end;                 /* address after what was searched before */
   uint64_t words[LEAD + PIECE]; /* the first ones are the end of what was searched before, or zero */
@@ -58,17 +59,33 @@ static bool is_in_statx(const uint64_t *inode) {
   return (uint32_t)inode[-2] && is_mode(inode[-1] >> 32); /* links, and what kind of file it is */
 }
 
-static void consider(struct search *search, size_t at, size_t end, uint64_t start) {
+/* One of numbers at equal distances, as a table may have them, is not beside an inode number, even if there is one with
+ * the next number. */
+static bool is_in_sequence(const uint64_t *words, size_t at, size_t end) {
+  return at > 0 && at + 1 < end && words[at] - words[at - 1] == words[at + 1] - words[at];
+}
+
+static bool is_beside_inode(struct inodes *inodes, const uint64_t *words, size_t at, size_t end) {
+  if (is_in_sequence(words, at, end)) return false;
+  return (at > 0 && is_inode(inodes, words[at - 1])) || (at + 1 < end && is_inode(inodes, words[at + 1]));
+}
+
+static const char *kind_of(struct search *search, size_t at, size_t end) {
   const uint64_t *words = search->words;
   struct inodes *inodes = &search->inodes;
-  bool is_statx = words[at] == search->statx;
-  if (is_statx) {
-    if (at < STATX_BEFORE || !is_inode(inodes, words[at - STATX_BETWEEN])) return;
-    if (!is_in_statx(words + at - STATX_BETWEEN)) return;
-  } else if (!(at > 0 && is_inode(inodes, words[at - 1])) && !(at + 1 < end && is_inode(inodes, words[at + 1]))) {
-    return;
+  if (words[at] == search->statx) {
+    if (at < STATX_BEFORE || !is_inode(inodes, words[at - STATX_BETWEEN])) return NULL;
+    return is_in_statx(words + at - STATX_BETWEEN) ? "statx" : NULL;
   }
-  printf("%d %" PRIu64 " %s\n", search->pid, start + (at - LEAD) * WORD, is_statx ? "statx" : "plain");
+  if (is_beside_inode(inodes, words, at, end)) return "plain";
+  /* What follows the last word is not known yet: it is looked at once more. */
+  bool is_lone = search->shows_lone && !inodes->is_weak && at + 1 < end && !is_in_sequence(words, at, end);
+  return is_lone ? "lone" : NULL;
+}
+
+static void consider(struct search *search, size_t at, size_t end, uint64_t start) {
+  const char *kind = kind_of(search, at, end);
+  if (kind) printf("%d %" PRIu64 " %s\n", search->pid, start + (at - LEAD) * WORD, kind);
 }
 
 /* Nearly every block has none. Without a branch in it, the compiler compares several words at once. */
@@ -116,8 +133,8 @@ static void search_pages(struct search *search, const struct pages *pages) {
   search->end = pages->end;
 }
 
-/* DEVICE SUBVOLUME. On stdin: a line PID START END OFFSET PATH for each run of pages, in order of addresses. Prints a
- * line PID ADDRESS plain|statx for each device number. */
+/* DEVICE SUBVOLUME [lone]. On stdin: a line PID START END OFFSET PATH for each run of pages, in order of addresses.
+ * Prints a line PID ADDRESS plain|statx for each device number, or lone if that is asked for. */
 void verb_pairs(char **words) {
   static struct search search;
   struct pages pages;
@@ -127,6 +144,7 @@ void verb_pairs(char **words) {
   dev_t device = strtoull(words[0], NULL, 10);
   search.plain = word_of(device, false);
   search.statx = word_of(device, true);
+  search.shows_lone = words[2];
   search.inodes = (struct inodes){.subvolume = words[1], .is_weak = !is_strong(device)};
   for (ssize_t length; (length = getline(&line, &room, stdin)) > 0;) {
     if (line[length - 1] == '\n') line[length - 1] = 0;

@@ -35,6 +35,7 @@ const notPutBack = new Set([
   'notify-lost',
   'semaphore',
   'ticks',
+  'unasked-stop',
   'undo-lost',
   'unread-lost',
 ])

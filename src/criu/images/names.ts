@@ -35,9 +35,10 @@ function namesOf(entry: Uint8Array): UsedName[] {
   const file = read(fileEntry, entry)
   if (file.reg) return [nameOfFile(file.reg)]
   if (file.usk) return namesOfSocket(file.usk)
+  // A link can be watched itself, so CRIU follows none here: see native/preload/mountpoints.c.
   return watchedHandles(file)
     .flatMap((handle) => read(fhEntry, handle).path ?? [])
-    .map((path) => ({ use: 'file', path: untilNul(path) }))
+    .map((path) => ({ use: 'link', path: untilNul(path) }))
 }
 
 function nameOfFile(reg: Uint8Array): UsedName {

@@ -22,8 +22,13 @@ export interface SearchedPages extends PlacedPages {
  * Where programs keep what they remember: all memory that only they have, and may write to. `pages` is the
  * directory of the files that they map. In order of addresses, process by process.
  */
-export function searchedPages(images: DumpImages, pages: string): SearchedPages[] {
-  return dumpedProcesses(images).flatMap((process) => {
+export function searchedPages(
+  images: DumpImages,
+  pages: string,
+  isSearched: (pid: number) => boolean = () => true,
+): SearchedPages[] {
+  const processes = dumpedProcesses(images).filter(({ pid }) => isSearched(pid))
+  return processes.flatMap((process) => {
     using all = pagesOf(images, process, [pages])
     const own = inOrder(decodeAreas(process.mm).areas).filter(isOwn)
     const parts = intersect([...all.pieces(Number.MAX_SAFE_INTEGER)], own, partOf)

@@ -1,16 +1,18 @@
 # Watches files and directories by inotify, and records what happens to them: watch.py LOG PATH...
+# A symbolic link is watched itself.
 import ctypes
 import os
 import struct
 import sys
 
-MODIFY, CREATE, DELETE = 0x2, 0x100, 0x200
+MODIFY, ATTRIBUTES, CREATE, DELETE, NO_FOLLOW = 0x2, 0x4, 0x100, 0x200, 0x2000000
 
 libc = ctypes.CDLL(None)
 queue = libc.inotify_init1(0)
 names = {}
 for path in sys.argv[2:]:
-    names[libc.inotify_add_watch(queue, path.encode(), MODIFY | CREATE | DELETE)] = path
+    mask = ATTRIBUTES | NO_FOLLOW if os.path.islink(path) else MODIFY | CREATE | DELETE
+    names[libc.inotify_add_watch(queue, path.encode(), mask)] = path
 
 
 def note(line):
@@ -26,5 +28,5 @@ while True:
         watch, mask, _, length = struct.unpack_from("iIII", events, at)
         name = events[at + 16 : at + 16 + length].rstrip(b"\0").decode()
         at += 16 + length
-        if watch in names and mask & (MODIFY | CREATE):
+        if watch in names and mask & (MODIFY | CREATE | ATTRIBUTES):
             note(os.path.join(names[watch], name) if name else names[watch])

@@ -197,6 +197,8 @@ static void connection_details(void) {
   same("round trip", was.tcpi_rtt, is.tcpi_rtt);
   same("its line in /proc/net", was.tcpi_rcv_space, is.tcpi_rcv_space);
   expect_carries(ends[0], ends[1]);
+  MUST(getsockopt(ends[0], IPPROTO_TCP, TCP_INFO, &is, &length));
+  same("the segment that it sends", was.tcpi_snd_mss, is.tcpi_snd_mss);
 }
 
 static void cookie(void) {

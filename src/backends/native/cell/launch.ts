@@ -73,6 +73,9 @@ export async function launch(native: Native, spec: Launch): Promise<NativeInstan
     requireDiskLimits(spec.files === null ? 'directory' : 'subvolume')
   }
   if (spec.images !== null) native.workers.prepare(1)
+  const pairs = spec.pairs?.()
+  // Whoever needs it is told. If another step fails before, nobody does.
+  pairs?.catch(() => {})
   const making = 'making the directories of an environment'
   const slot = spec.slot ?? (await explained(making, () => takeSlot(places, spec.id)))
   const place = places.slot(spec.id, slot)
@@ -87,7 +90,13 @@ export async function launch(native: Native, spec: Launch): Promise<NativeInstan
   const loose = spec.unconnected?.addresses ?? null
   const files = spec.files && { path: places.filesOf(spec.id, slot), from: spec.files.from }
   const cell = { ...made, ...outfitOf(native, spec), ids, cgroups, loose, files }
-  const start = (net: CellNet | null) => startLife(native, place, { ...cell, net }, spec)
+  const start = (net: CellNet | null) =>
+    startLife(
+      native,
+      place,
+      { ...cell, net },
+      { ...spec, pairs: async () => (await pairs) ?? null },
+    )
   const watched = { layout, cgroups, limits: spec.limits }
   const { agent, net } = await explainedIfOutOfMemory('starting an environment', watched, () =>
     linked(native, spec, place, start),

@@ -2,6 +2,7 @@ import type { DumpImages } from '../../../criu/images/dump-images.ts'
 import { linkRemapsOf } from '../../../criu/images/link-remaps.ts'
 import type { DumpInFiles } from '../../../criu/memory/share-dump.ts'
 import { linkNamelessFiles, unlinkNamelessFiles } from '../../../criu/nameless-files.ts'
+import { lostDevices } from '../../../criu/pairs/lone-devices.ts'
 import type { TrackedLife } from '../../../criu/tracking/tracker.ts'
 import { writeImages } from '../../../criu/write-images.ts'
 import { killPoint } from '../../../linux/kill-points.ts'
@@ -64,10 +65,13 @@ export async function captureInPlace(
   const stored = await watch.measure('surgery', async () =>
     storeImages(native, subject, early ?? (await share()), { ...dumped, noted }),
   )
+  const place = { home: native.places.snapshot(snapshot), files: native.places.filesIn(snapshot) }
+  const devices = await lostDevices(native.tools, place, dumped.verdicts)
   return {
     image: imageOf(subject, ['filesystem', 'processes', 'terminal']),
     imagesBytes: ownBytes(await holdingsOf(native.places, snapshot)),
     ...stored,
+    lost: [...stored.lost, ...devices],
     frozenAt: dumped.frozenAt,
     thawedAt,
     earlierStopMs: dumped.earlierStopMs,

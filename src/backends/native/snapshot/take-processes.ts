@@ -7,6 +7,7 @@ import { withoutLoneData } from '../../../criu/images/memory/lone-data.ts'
 import { withCounters } from '../../../criu/images/noted/counters.ts'
 import { withNoted } from '../../../criu/images/noted/noted.ts'
 import { protectionsIn } from '../../../criu/images/noted/protections.ts'
+import { stoppedChildren } from '../../../criu/images/noted/stopped-children.ts'
 import type { Noted } from '../../../criu/images/noted.ts'
 import type { OpenEnd } from '../../../criu/images/tcp/open-ends.ts'
 import { restorableConnections } from '../../../criu/images/tcp/put-back.ts'
@@ -187,7 +188,12 @@ interface ToStore extends Pick<Dumped, 'privateBytes' | 'tracking' | 'verdicts' 
 function withNotes(images: DumpImages, { waits, attributes }: Noted): DumpImages {
   const locked = lockedOnFault(withWaits(images, waits))
   const marked = withCounters(locked.images, attributes)
-  return withAttributes(marked, [...attributes, ...locked.attributes, ...protectionsIn(images)])
+  return withAttributes(marked, [
+    ...attributes,
+    ...locked.attributes,
+    ...protectionsIn(images),
+    ...stoppedChildren(images, attributes),
+  ])
 }
 
 /** What the record of the snapshot says about its processes. */

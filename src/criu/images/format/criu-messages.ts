@@ -234,6 +234,7 @@ export const threadInfoX86 = schema({ gpregs: [2, 'message'] })
 export const userX86Regs = schema({ ax: [11, 'int64'], ip: [17, 'int64'], sp: [20, 'int64'] })
 
 export const taskCoreEntry = schema({
+  taskState: [1, 'uint32'],
   timers: [7, 'message', 'optional'],
   rlimits: [8, 'message', 'optional'],
   signalsShared: [10, 'message', 'optional'],

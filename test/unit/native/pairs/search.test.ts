@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { nativeProgram } from '../../../src/linux/native-program.ts'
+import { nativeProgram } from '../../../../src/linux/native-program.ts'
 
 const device = 0x1000dan
 /** of a lower file, with the number of its file system */
@@ -32,11 +32,11 @@ interface Run {
   readonly path: string
 }
 
-function pairsIn(runs: readonly Run[]): string[] {
+function pairsIn(runs: readonly Run[], ...mode: 'lone'[]): string[] {
   const input = runs.map(({ pid, start, words, path }) =>
     [pid, start, start + words * 8, 0, path].join(' '),
   )
-  const args = ['pairs', String(device), '/nowhere']
+  const args = ['pairs', String(device), '/nowhere', ...mode]
   const found = execFileSync(nativeProgram('cell'), args, { input: `${input.join('\n')}\n` })
   return found.toString().split('\n').filter(Boolean)
 }
@@ -98,6 +98,15 @@ test('numbers that are no inode of the environment do not count', () => {
     21: 0x7ffff7dd1000n, // an address
     30: device,
     31: 255n,
+    40: device,
+    41: 0x0100000000000005n, // a flag in the highest byte
+    // Half a word further, which stat(2) would never write.
+    50: device << 32n,
+    51: inode,
+    // Numbers at equal distances.
+    60: BigInt.asUintN(64, 2n * device - inode),
+    61: device,
+    62: inode,
   })
   expect(pairsIn([{ pid: 7, start: 0, words: 1024, path }])).toEqual([])
 })
@@ -107,4 +116,11 @@ test('a device number that looks like a flag does not count beside small numbers
   const args = ['pairs', String(0x100000), '/nowhere']
   const input = `7 0 8192 0 ${path}\n`
   expect(execFileSync(nativeProgram('cell'), args, { input }).toString()).toBe('')
+})
+
+test('a device number beside which there is nothing is shown only if that is asked for', () => {
+  const path = pagesWith('lone', { 10: device, 20: device, 21: inode, 30: 0x1dan << 32n })
+  const runs = [{ pid: 7, start: 0, words: 1024, path }]
+  expect(pairsIn(runs)).toEqual(['7 160 plain'])
+  expect(pairsIn(runs, 'lone')).toEqual(['7 80 lone', '7 160 plain'])
 })
