@@ -28,7 +28,8 @@ export async function lostDevices(
     process: { pid, command: verdicts.get(pid)?.command ?? '?' },
     object: 'a device number that it remembers beside no inode number',
     what: 'is that of the original',
-    consequence: 'the program does not find the files of a copy under it, nor their locks in /proc/locks',
+    consequence:
+      'the program does not find the files of a copy under it, nor their locks in /proc/locks',
   }))
 }
 
