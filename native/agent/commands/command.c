@@ -6,9 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "command-watch.h"
 #include "exec-process.h"
+#include "history.h"
 #include "shell.h"
 #include "stream.h"
 
@@ -103,7 +105,9 @@ static void forget_oldest(void) {
   list_for_each_safe(node, &commands) {
     struct command *command = container_of(node, struct command, link);
     if (ended <= KEPT_ENDED) return;
-    if (command->state >= COMMAND_ENDING && !command->holder && list_empty(&command->watchers)) command_free(command);
+    if (command->state < COMMAND_ENDING || command->holder || !list_empty(&command->watchers)) continue;
+    history_add(command);
+    command_free(command);
   }
 }
 
@@ -123,10 +127,17 @@ int64_t command_duration_us(const struct command *command) {
   return runs ? agent_clock_us() - command->started_us : command->duration_us;
 }
 
+static int64_t wall_clock_ms(void) {
+  struct timespec now = {0};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
 void command_started(struct command *command, pid_t pid) {
   command->state = COMMAND_RUNNING;
   command->pid = pid;
   command->started_us = agent_clock_us();
+  command->started_ms = wall_clock_ms();
   command_announce(command);
 }
 
@@ -140,6 +151,7 @@ static void finish_if_complete(struct command *command) {
 
 void command_ended(struct command *command, int wait_status) {
   if (command->state == COMMAND_RUNNING) command->duration_us = agent_clock_us() - command->started_us;
+  command->ended_ms = wall_clock_ms();
   if (WIFSIGNALED(wait_status))
     command->signal = WTERMSIG(wait_status);
   else

@@ -45,7 +45,8 @@ struct command {
   bool killing; /* the grace is over */
 
   int64_t started_us, duration_us;
-  int exit_code, signal; /* signal is 0 if it exited */
+  int64_t started_ms, ended_ms; /* by the clock of the wall; 0: it has not */
+  int exit_code, signal;        /* signal is 0 if it exited */
   bool timed_out, shell_gone;
 
   struct list watchers; /* streams that read along */

@@ -11,6 +11,7 @@
 #include "command.h"
 #include "exec-process.h"
 #include "exec-shell.h"
+#include "history.h"
 #include "records.h"
 #include "stream.h"
 #include "util.h"
@@ -107,9 +108,18 @@ void op_exec_signal(struct stream *stream, const struct fields *fields) {
     stream_done(stream);
 }
 
+static void list_ended(struct stream *stream) {
+  autobuffer struct buffer records = {0};
+  history_put(&records);
+  records_send(stream, &records);
+}
+
 void op_exec_list(struct stream *stream, const struct fields *fields) {
   autobuffer struct buffer records = {0};
-  (void)fields;
+  if (fields_int(fields, KEY_FLAGS, 0) & LIST_ENDED) {
+    list_ended(stream);
+    return;
+  }
   list_for_each(node, &commands) {
     struct command *command = container_of(node, struct command, link);
     size_t record = record_begin(&records);
@@ -137,6 +147,7 @@ void op_exec_forget(struct stream *stream, const struct fields *fields) {
     return;
   }
   if (command->holder) stream_refuse(command->holder, ECANCELED, "command '%s' was forgotten", command->id);
+  if (fields_int(fields, KEY_FLAGS, 0) & FORGET_OUTPUT) history_add(command);
   command_free(command);
   stream_done(stream);
 }

@@ -249,14 +249,18 @@ export async function signalCommand(
   )
 }
 
-/** Drops the record of a command that has ended. */
+/** Flag of `exec.forget`. */
+const forgetOutputFlag = 1
+
+/** Drops a command that has ended. With `isLogged`, the agent remembers that it ran. */
 export async function forgetCommand(
   connection: AgentConnection,
   id: string,
-  options: CallOptions = {},
+  { isLogged, ...options }: CallOptions & { readonly isLogged?: boolean | undefined } = {},
 ): Promise<void> {
   const attempt = { verb: 'forget command', subject: id }
-  await connection.request(attempt, { op: Op.execForget, id: checkCommandId(id) }, options)
+  const flags = isLogged ? forgetOutputFlag : undefined
+  await connection.request(attempt, { op: Op.execForget, flags, id: checkCommandId(id) }, options)
 }
 
 /** Output as a Node stream, which reads one chunk ahead of its consumer. */
@@ -278,7 +282,7 @@ function printedOf({ stdoutOffset, stderrOffset }: Fields): CommandOffsets | nul
   return { stdout: stdoutOffset, stderr: stderrOffset }
 }
 
-function modeOf({ modeExec, flags = 0 }: Fields): CommandInfo['mode'] {
+export function modeOf({ modeExec, flags = 0 }: Fields): CommandInfo['mode'] {
   if (modeExec !== 1) return 'process'
   return (flags & inCopyFlag) === 0 ? 'shell' : 'detached'
 }

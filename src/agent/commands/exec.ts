@@ -36,6 +36,8 @@ export interface ExecOptions extends CallOptions {
    */
   readonly abortWaitMs?: number | undefined
   readonly onLeft?: ((id: string) => void) | undefined
+  /** Whether the log of the environment shows it: what a user runs, and not what Forkpoint looks up for itself. */
+  readonly isLogged?: boolean | undefined
   /** Which streams to keep for the result; default: those without a listener. */
   readonly collect?: 'unheard' | 'all'
   /** How much of each stream to keep at most; default 64 MiB. */
@@ -237,7 +239,8 @@ class ExecRun {
 
   /** Nothing is lost if this fails: the agent drops old records by itself. */
   #forget(): void {
-    forgetCommand(this.#connection, this.#id).catch(() => {})
+    const { isLogged } = this.#options
+    forgetCommand(this.#connection, this.#id, { isLogged }).catch(() => {})
   }
 
   /** Nobody wants its output any more: ends it, and lets it print. */

@@ -44,7 +44,7 @@ export async function takeSnapshot(
     )
   const taken = await explainedIfFull(places, doing, () => explained(doing, take))
   const image = await overCurrentLayers(taken.image, instance.layers, head)
-  native.remembered.begin(snapshot, image)
+  native.remembered.begin(snapshot, image, subject.head)
   const root = await attributesOf(
     image.files === undefined ? places.sealed(snapshot) : upperIn(places.filesIn(snapshot)),
   )

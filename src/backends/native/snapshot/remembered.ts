@@ -20,9 +20,12 @@ export class Remembered {
     this.#log = log
   }
 
-  /** Starts the search for a snapshot that was just taken. If it fails, whoever needs it tries again. */
-  begin(snapshot: SnapshotId, image: NativeImage): void {
-    this.listFor(snapshot, image).catch((err) => {
+  /**
+   * Starts the search for a snapshot that was just taken, after that in the one before it. If it fails, whoever
+   * needs it tries again.
+   */
+  begin(snapshot: SnapshotId, image: NativeImage, before: SnapshotId | null): void {
+    this.listFor(snapshot, image, before).catch((err) => {
       this.#log.warn({ err, snapshot }, 'what its processes remember about files was not found')
     })
   }
@@ -31,11 +34,12 @@ export class Remembered {
   async listFor(
     snapshot: SnapshotId,
     { captured, files }: Pick<NativeImage, 'captured' | 'files'>,
+    before: SnapshotId | null = null,
   ): Promise<string | null> {
     // Without a subvolume of its own, a copy has other inode numbers, too.
     if (files !== 'subvolume' || !captured.includes('processes')) return null
     const home = await currentHome(this.#places.snapshot(snapshot))
-    await this.#search({ home, files: this.#places.filesIn(snapshot) })
+    await this.#search({ home, files: this.#places.filesIn(snapshot) }, before)
     return await pairsOf({ home })
   }
 
@@ -46,12 +50,19 @@ export class Remembered {
     await this.#searches.get(home)?.catch(() => {})
   }
 
-  #search(place: PairsPlace): Promise<void> {
+  #search(place: PairsPlace, before: SnapshotId | null): Promise<void> {
     const underWay = this.#searches.get(place.home)
     if (underWay) return underWay
     if (hasPairs(place)) return Promise.resolve()
-    const started = findPairs(this.#tools, place).finally(() => this.#searches.delete(place.home))
+    const started = this.#find(place, before).finally(() => this.#searches.delete(place.home))
     this.#searches.set(place.home, started)
     return started
+  }
+
+  async #find(place: PairsPlace, before: SnapshotId | null): Promise<void> {
+    const earlier = before && (await currentHome(this.#places.snapshot(before)))
+    // Where it fails, all of the memory is searched.
+    if (earlier !== null) await this.#searches.get(earlier)?.catch(() => {})
+    await findPairs(this.#tools, place, earlier)
   }
 }

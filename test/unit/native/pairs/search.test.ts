@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { nativeProgram } from '../../../src/linux/native-program.ts'
+import { nativeProgram } from '../../../../src/linux/native-program.ts'
 
 const device = 0x1000dan
 /** of a lower file, with the number of its file system */
