@@ -54,6 +54,7 @@ export type {
   Environment,
   FollowOptions,
   KillOptions,
+  ListCommandsOptions,
   NetOptions,
   PauseOptions,
   PolicyOptions,
@@ -96,7 +97,7 @@ export type { TerminalInfo, TerminalOptions } from './agent/terminals/terminals.
 export type { Command } from './api/handles/command.ts'
 export type { ExecOptions, ExecResult, SpawnOptions } from './api/handles/exec-options.ts'
 export type { Terminal } from './api/handles/terminal.ts'
-export type { TerminalViewer } from './api/handles/terminal-viewer.ts'
+export type { TerminalViewer, TerminalWatcher } from './api/handles/terminal-viewer.ts'
 
 // Files and ports inside
 
@@ -113,9 +114,11 @@ export type {
   FileInfo,
   FileOwner,
   FileType,
+  ListFilesOptions,
   MkdirOptions,
   RemoveOptions,
   StatOptions,
+  Xattrs,
 } from './agent/files/files.ts'
 export type {
   TransferOptions,

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { addE2b, e2bUrl } from './compat/e2b/wire.ts'
 import { addForkd } from './compat/forkd/wire.ts'
+import { agentTransport } from './engine/control/agent-transport.ts'
 import { engineControl } from './engine/control/engine-control.ts'
 import { keptSecret } from './engine/control/kept-secret.ts'
 import { once } from './engine/control/once.ts'
@@ -42,6 +43,7 @@ export async function startDaemon({
   const engine = undo.use(await openEngine(settings, { spares: 'prepared', log, policies: 'kept' }))
   const service: Service = {
     control: engineControl(engine),
+    watch: (id) => agentTransport(engine, id, 'watch'),
     version,
     log,
     principalOf: (token) => principalOf(tokenRecord(engine, token)),

@@ -1,14 +1,15 @@
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { EnvironmentId } from '../model/ids.ts'
+import type { Purpose } from './control/agent-transport.ts'
 
 /** The open connections to agents that callers have. */
 export interface Transports {
-  add(id: EnvironmentId, transport: Duplex): void
+  add(id: EnvironmentId, transport: Duplex, purpose: Purpose): void
   /** Closes those of an environment whose life has ended, so that nobody talks to its old agent. */
   cut(id: EnvironmentId): void
   cutAll(): void
-  /** The environments that bytes went to or came from since the last call. */
+  /** The environments that bytes of users went to or came from since the last call. */
   used(): EnvironmentId[]
 }
 
@@ -22,7 +23,9 @@ function trafficOf(transport: Duplex): number {
 export function transports(): Transports {
   const open = new Map<EnvironmentId, Set<Duplex>>()
   const counted = new WeakMap<Duplex, number>()
+  const watching = new WeakSet<Duplex>()
   const hasTraffic = (transport: Duplex): boolean => {
+    if (watching.has(transport)) return false
     const bytes = trafficOf(transport)
     const before = counted.get(transport)
     counted.set(transport, bytes)
@@ -34,7 +37,8 @@ export function transports(): Transports {
     open.delete(id)
   }
   return {
-    add: (id, transport) => {
+    add: (id, transport, purpose) => {
+      if (purpose === 'watch') watching.add(transport)
       const all = open.get(id) ?? new Set()
       open.set(id, all.add(transport))
       transport.once('close', () => {

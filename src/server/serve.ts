@@ -41,7 +41,7 @@ export async function serve(service: Service, options: ServeOptions): Promise<Se
   }
   const secrets = tls && readTls(tls)
   await using undo = new AsyncDisposableStack()
-  const all = undo.use(sessions(service.control, options.stateDir))
+  const all = undo.use(sessions(service, options.stateDir))
   const { log } = service
   const audit = undo.use(openAudit(options.auditPath, log))
   const observer: Observer = { audit, metrics: metrics(service), log }

@@ -1,4 +1,6 @@
+import type { Duplex } from 'node:stream'
 import type { Control } from '../api/control.ts'
+import type { EnvironmentId } from '../model/ids.ts'
 import type { Log } from '../model/log.ts'
 import type { SpareKind } from '../model/spare.ts'
 import type { Principal } from './access/principal.ts'
@@ -6,6 +8,8 @@ import type { Principal } from './access/principal.ts'
 /** What the server serves, and who may use it. */
 export interface Service {
   readonly control: Control
+  /** A connection to an agent for somebody who only looks: the environment is neither woken nor kept awake. */
+  watch(id: EnvironmentId): Promise<Duplex>
   readonly version: string
   readonly log: Log
   /** Who a token belongs to; throws if nobody, or if it has expired. */

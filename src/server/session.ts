@@ -9,6 +9,11 @@ export interface Session {
   readonly control: Control
   /** handles over `control`, shared by the requests of a principal */
   readonly forkpoint: ForkpointHandle
+  /**
+   * handles that wake nothing, for what may only be looked at. They reach everything: find what a request names
+   * through `forkpoint` first.
+   */
+  readonly watching: ForkpointHandle
   /** aborts when the client cancels the request, or hangs up without having given a key for a retry */
   readonly signal: AbortSignal
   /** of this principal; undefined if the client sent none */

@@ -1,15 +1,20 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Input } from '../api/contract/contract.ts'
 import type { Control } from '../api/control.ts'
 import { ForkpointHandle } from '../api/handles/forkpoint.ts'
 import { InvalidInputError } from '../model/errors.ts'
+import { notRunning } from '../model/not-running.ts'
 import { quote } from '../model/text/quote.ts'
 import { guarded } from './access/guarded.ts'
 import type { Principal } from './access/principal.ts'
+import type { Service } from './service.ts'
 import type { Session } from './session.ts'
 
 /** What each principal uses, made when it first comes. */
 export interface Sessions extends AsyncDisposable {
   of(principal: Principal): Pick<Session, 'control' | 'forkpoint'>
+  /** handles that reach everything, and wake nothing */
+  readonly watching: ForkpointHandle
   /** handles that reach everything, for what the configuration grants to everybody */
   onBehalfOf(principal: Principal): ForkpointHandle
   /** the requests with a key that are under way */
@@ -19,10 +24,13 @@ export interface Sessions extends AsyncDisposable {
 /** More principals than this are not active at once; an older one gets its handles again. */
 const mostPrincipals = 256
 
-export function sessions(control: Control, stateDir: string): Sessions {
+export function sessions(service: Pick<Service, 'control' | 'watch'>, stateDir: string): Sessions {
+  const { control } = service
   const known = new Map<string, Pick<Session, 'control' | 'forkpoint'>>()
+  const watching = new ForkpointHandle(watched(service), { stateDir })
   return {
     underWay: new Map(),
+    watching,
     of: (principal) => {
       const key = JSON.stringify(principal)
       const found = known.get(key)
@@ -35,7 +43,8 @@ export function sessions(control: Control, stateDir: string): Sessions {
     },
     onBehalfOf: ({ id }) => new ForkpointHandle(attributed(control, id), { stateDir }),
     [Symbol.asyncDispose]: async () => {
-      await Promise.all([...known.values()].map(({ forkpoint }) => forkpoint.close()))
+      const all = [watching, ...[...known.values()].map(({ forkpoint }) => forkpoint)]
+      await Promise.all(all.map((forkpoint) => forkpoint.close()))
     },
   }
 }
@@ -45,6 +54,21 @@ function attributed(control: Control, principal: string): Control {
   return {
     ...control,
     call: (name, input, options) => control.call(name, input, { ...options, principal }),
+    // The control is everybody's.
+    [Symbol.asyncDispose]: async () => {},
+  }
+}
+
+/** The same control for whoever only looks. All of them share one connection to an environment. */
+function watched({ control, watch }: Pick<Service, 'control' | 'watch'>): Control {
+  return {
+    ...control,
+    call: async (name, input, options) => {
+      if (name !== 'environment.wake') return await control.call(name, input, options)
+      const { id } = input as Input<'environment.wake'>
+      throw notRunning(await control.call('environment.get', { reference: id }))
+    },
+    connect: (id) => watch(id),
     // The control is everybody's.
     [Symbol.asyncDispose]: async () => {},
   }
@@ -75,7 +99,8 @@ export function sessionOf(
       all.underWay.delete(idempotencyKey)
     }
   })
-  return { principal, ...all.of(principal), signal: cancelled.signal, idempotencyKey }
+  const { watching } = all
+  return { principal, ...all.of(principal), watching, signal: cancelled.signal, idempotencyKey }
 }
 
 const longestKey = 255

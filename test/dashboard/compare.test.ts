@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest'
+import type { Environment } from '../../src/index.ts'
 import { unless } from '../support/evidence.ts'
 import { Dashboard, noBrowser } from './support/dashboard.ts'
 import { violations } from './support/violations.ts'
@@ -15,14 +16,23 @@ describe('the comparison', unless(noBrowser()), async () => {
     tries.map(async (each, index) => {
       await each.exec(`echo try ${index + 1} >> /srv/app/notes; seq ${index} > /srv/app/n${index}`)
       await each.label({ score: String([0.4, 0.9, 0.7][index]), team: 'core' })
-      // Nobody waits for it, so it is kept.
-      const last = await each.spawn(`echo "result ${index + 1}"; (exit ${index})`, {
-        mode: 'detached',
-      })
-      await last.wait()
-      last.detach()
+      await runLast(each, index)
     }),
   )
+  /** Whichever way it ran, and whoever waited for it. */
+  async function runLast(each: Environment, index: number): Promise<void> {
+    const command = `echo "result ${index + 1}"; (exit ${index})`
+    if (index === 0) {
+      const left = await each.spawn(command, { mode: 'detached' })
+      await left.wait()
+      left.detach()
+    } else if (index === 1) {
+      await each.exec(command)
+    } else {
+      await dashboard.daemon.cli.run(['exec', each.name ?? '', '--', command])
+    }
+  }
+
   const page = await dashboard.open()
   await page.goto(`${dashboard.url}/compare?of=${tries.map(({ id }) => id).join()}`)
   const heads = page.getByRole('region', { name: 'Scores and sizes' }).getByRole('columnheader')

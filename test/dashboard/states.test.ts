@@ -78,7 +78,7 @@ describe('the page', unless(noBrowser()), async () => {
     await page.getByText('Looking at processes needs the scope exec').waitFor()
     await page.keyboard.press('Control+k')
     const offered = await page.getByRole('option').allTextContents()
-    expect(offered.filter((text) => /create|fork|prune|terminal|remove/i.test(text))).toEqual([])
+    expect(offered.filter((text) => /create|fork|prune|remove|restore/i.test(text))).toEqual([])
     expect(refused).toEqual([])
   })
 

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, describe, expect, test, vi } from 'vitest'
 import { unless } from '../support/evidence.ts'
 import { Dashboard, noBrowser } from './support/dashboard.ts'
-import { pageInside, vncServer } from './support/servers-inside.ts'
+import { desktop, pageInside } from './support/servers-inside.ts'
 import { violations } from './support/violations.ts'
 
 describe('terminals', unless(noBrowser()), async () => {
@@ -65,6 +65,15 @@ describe('terminals', unless(noBrowser()), async () => {
     await page.getByRole('button', { name: 'Type into one' }).click()
   })
 
+  test('a small screen shows what the large one did', async () => {
+    const small = await dashboard.open({ viewport: { width: 1280, height: 420 } })
+    await small.goto(`${dashboard.url}/terminals?of=${env.id},${fork.id}`)
+    const shown = tile(small, 'web').locator('.xterm-rows')
+    await expect.poll(() => shown.innerText()).toContain('web 44')
+    expect((await shown.innerText()).trimStart()).toMatch(/^ready before/)
+    await small.context().close()
+  })
+
   test('the program inside learns the size of the window', async () => {
     const cols = async () => (await env.terminals()).find(({ name }) => name === 'main')?.cols ?? 0
     await page.setViewportSize({ width: 1000, height: 700 })
@@ -116,14 +125,14 @@ describe('terminals', unless(noBrowser()), async () => {
     await tile(page, 'web').getByRole('button', { name: 'main', exact: true }).click()
   })
 
-  test('a desktop inside is shown', async () => {
-    await fork.spawn(['python3', '-u', '-c', vncServer], { mode: 'process' })
+  test('a desktop inside is shown: Xvfb, x11vnc and what an X client has drawn', async () => {
+    await fork.spawn(desktop('#17694c'), { mode: 'process' })
     await tile(page, 'try').getByRole('button', { name: 'desktop :5901' }).click()
     await tile(page, 'try').locator('canvas').waitFor()
     const canvas = 'document.querySelector("[data-keys=desktop] canvas").getContext("2d")'
     await expect
       .poll(() => page.evaluate(`[...${canvas}.getImageData(5, 5, 1, 1).data].join()`))
-      .toBe('23,105,76,255')
+      .toBe(`${0x17},${0x69},${0x4c},255`)
     await tile(page, 'try').getByRole('button', { name: 'main', exact: true }).click()
   })
 
@@ -138,12 +147,27 @@ describe('terminals', unless(noBrowser()), async () => {
     await shows('web', 'again before 45')
   })
 
-  test('a token that may not type sees no terminal', async () => {
+  test('a read-only token sees the live screen, and nothing that it types arrives', async () => {
     const reader = await dashboard.open({}, '--scope', 'read')
-    expect(await reader.getByRole('button', { name: 'Terminals' }).count()).toBe(0)
-    await reader.goto(`${dashboard.url}/terminals?of=${env.id}`)
-    await reader.getByText('Not with this token').waitFor()
-    expect(await reader.locator('.xterm').count()).toBe(0)
+    await reader.goto(`${dashboard.url}/terminals?of=${env.id},${fork.id}`)
+    const seen = tile(reader, 'web').locator('.xterm-rows')
+    await expect.poll(() => seen.innerText()).toContain('again before 45')
+    await tile(reader, 'web').locator('.xterm-screen').click()
+    await reader.keyboard.type('touch /tmp/typed\n')
+    await type('web', 'echo "live $((40 + 6))"')
+    await expect.poll(() => seen.innerText()).toContain('live 46')
+    expect(await seen.innerText()).not.toContain('touch')
+    expect((await env.files.list('/tmp')).map(({ name }) => name)).not.toContain('typed')
+    expect(
+      await reader.getByRole('button', { name: /Type|New|Close|Only watch|:8123/ }).count(),
+    ).toBe(0)
+    // In the size of whoever types, also after that has changed.
+    const before = await seen.locator('> div').count()
+    await page.setViewportSize({ width: 1000, height: 500 })
+    await expect.poll(() => seen.locator('> div').count()).toBeLessThan(before)
+    await expect.poll(() => seen.innerText()).toContain('live 46')
+    expect(await violations(reader)).toEqual([])
+    await reader.context().close()
   })
 
   test('nothing serious is wrong for those who cannot see or use a mouse', async () => {

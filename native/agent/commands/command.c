@@ -17,6 +17,9 @@
 /* How many ended commands are kept, for a host that asks for their output later. */
 #define KEPT_ENDED 64
 
+/* How much of each output of the last command is kept. Every snapshot holds it. */
+#define KEPT_OF_LAST 65536
+
 struct list commands = LIST_INIT(commands);
 static int ended;
 
@@ -74,13 +77,26 @@ void command_register(struct command *command) { list_append(&commands, &command
 struct command *command_find(const char *id) {
   list_for_each(node, &commands) {
     struct command *command = container_of(node, struct command, link);
-    if (!strcmp(command->id, id)) return command;
+    if (!command->is_last && !strcmp(command->id, id)) return command;
   }
   return NULL;
 }
 
+static struct command *last_command(void) {
+  list_for_each(node, &commands) {
+    struct command *command = container_of(node, struct command, link);
+    if (command->is_last) return command;
+  }
+  return NULL;
+}
+
+struct command *command_find_last(const char *id) {
+  struct command *last = last_command();
+  return last && !strcmp(last->id, id) ? last : NULL;
+}
+
 void command_free(struct command *command) {
-  if (command->state >= COMMAND_ENDING) ended--;
+  if (command->state >= COMMAND_ENDING && !command->is_last) ended--;
   list_remove(&command->link);
   command_end_watchers(command);
   child_forget(&command->child);
@@ -94,6 +110,21 @@ void command_free(struct command *command) {
   free(command);
 }
 
+void command_retire(struct command *command) {
+  history_add(command);
+  if (command->state != COMMAND_FINISHED) {
+    command_free(command);
+    return;
+  }
+  struct command *before = last_command();
+  if (before) command_free(before);
+  command_end_watchers(command);
+  ring_shrink(&command->out.ring, KEPT_OF_LAST);
+  ring_shrink(&command->err.ring, KEPT_OF_LAST);
+  command->is_last = true;
+  ended--;
+}
+
 int commands_running(void) {
   int count = 0;
   list_for_each(node, &commands) count += container_of(node, struct command, link)->state < COMMAND_ENDING;
@@ -105,7 +136,8 @@ static void forget_oldest(void) {
   list_for_each_safe(node, &commands) {
     struct command *command = container_of(node, struct command, link);
     if (ended <= KEPT_ENDED) return;
-    if (command->state < COMMAND_ENDING || command->holder || !list_empty(&command->watchers)) continue;
+    bool is_used = command->is_last || command->holder || !list_empty(&command->watchers);
+    if (command->state < COMMAND_ENDING || is_used) continue;
     history_add(command);
     command_free(command);
   }

@@ -48,6 +48,7 @@ struct command {
   int64_t started_ms, ended_ms; /* by the clock of the wall; 0: it has not */
   int exit_code, signal;        /* signal is 0 if it exited */
   bool timed_out, shell_gone;
+  bool is_last; /* it was forgotten, but is shown as the last command */
 
   struct list watchers; /* streams that read along */
   struct stream *holder;
@@ -60,6 +61,12 @@ struct command *command_new(const char *id, enum command_mode mode);
 void command_register(struct command *command);
 struct command *command_find(const char *id);
 void command_free(struct command *command);
+
+/* Forgets an ended command, but not that it ran, nor the end of its output until the next one is retired. */
+void command_retire(struct command *command);
+
+/* The one that was retired, if it has this id. */
+struct command *command_find_last(const char *id);
 
 int commands_running(void);
 extern struct list commands; /* all that are registered, oldest first */

@@ -83,10 +83,14 @@ void op_exec_start(struct stream *stream, const struct fields *fields) {
     start(stream, fields, id);
 }
 
+/* Whoever reads along may also read the last command, which nobody can hold any more. */
 void op_exec_attach(struct stream *stream, const struct fields *fields) {
-  struct command *command = named_command(stream, fields);
+  bool watches = fields_int(fields, KEY_FLAGS, 0) & ATTACH_WATCH;
+  autofree char *id = fields_string(fields, KEY_ID);
+  struct command *command = watches && id && !command_find(id) ? command_find_last(id) : NULL;
+  if (!command) command = named_command(stream, fields);
   if (!command) return;
-  if (fields_int(fields, KEY_FLAGS, 0) & ATTACH_WATCH)
+  if (watches)
     command_watch(command, stream, fields);
   else
     command_attach(command, stream, fields);
@@ -116,12 +120,14 @@ static void list_ended(struct stream *stream) {
 
 void op_exec_list(struct stream *stream, const struct fields *fields) {
   autobuffer struct buffer records = {0};
-  if (fields_int(fields, KEY_FLAGS, 0) & LIST_ENDED) {
+  int flags = (int)fields_int(fields, KEY_FLAGS, 0);
+  if (flags & LIST_ENDED) {
     list_ended(stream);
     return;
   }
   list_for_each(node, &commands) {
     struct command *command = container_of(node, struct command, link);
+    if (command->is_last && !(flags & LIST_LAST)) continue;
     size_t record = record_begin(&records);
     put_string(&records, KEY_ID, command->id);
     put_int(&records, KEY_MODE_EXEC, command->mode);
@@ -147,7 +153,9 @@ void op_exec_forget(struct stream *stream, const struct fields *fields) {
     return;
   }
   if (command->holder) stream_refuse(command->holder, ECANCELED, "command '%s' was forgotten", command->id);
-  if (fields_int(fields, KEY_FLAGS, 0) & FORGET_OUTPUT) history_add(command);
-  command_free(command);
+  if (fields_int(fields, KEY_FLAGS, 0) & FORGET_BUT_LAST)
+    command_retire(command);
+  else
+    command_free(command);
   stream_done(stream);
 }

@@ -59,6 +59,6 @@ void history_put(struct buffer *records) {
   }
   list_for_each(node, &commands) {
     const struct command *command = container_of(node, struct command, link);
-    if (command->state >= COMMAND_ENDING) put_past(records, command);
+    if (command->state >= COMMAND_ENDING && !command->is_last) put_past(records, command);
   }
 }

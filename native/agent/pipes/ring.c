@@ -24,25 +24,26 @@ static void copy_in(struct ring *ring, uint64_t offset, const struct iovec *from
   if (to[1].iov_len) memcpy(to[1].iov_base, (uint8_t *)from->iov_base + to[0].iov_len, to[1].iov_len);
 }
 
-/* Doubles the ring, and moves its bytes to the places that belong to their offsets. Without memory, the ring stays as
+/* Moves the last bytes into other memory, to the places that belong to their offsets. Without memory, the ring stays as
  * it is. */
-static void grow(struct ring *ring) {
-  struct ring bigger = *ring;
+static void move(struct ring *ring, size_t capacity) {
+  struct ring moved = *ring;
   struct iovec piece[2];
-  bigger.capacity = ring->capacity ? ring->capacity * 2 : RING_FIRST;
-  bigger.memory = malloc(bigger.capacity);
-  if (!bigger.memory) return;
-  slices(ring, ring->start, ring->end - ring->start, piece);
-  copy_in(&bigger, ring->start, &piece[0]);
-  copy_in(&bigger, ring->start + piece[0].iov_len, &piece[1]);
+  moved.capacity = capacity;
+  moved.memory = malloc(capacity);
+  if (!moved.memory) return;
+  if (moved.end - moved.start > capacity) moved.start = moved.end - capacity;
+  slices(ring, moved.start, moved.end - moved.start, piece);
+  copy_in(&moved, moved.start, &piece[0]);
+  copy_in(&moved, moved.start + piece[0].iov_len, &piece[1]);
   free(ring->memory);
-  *ring = bigger;
+  *ring = moved;
 }
 
 size_t ring_space(struct ring *ring, size_t wanted, struct iovec space[2]) {
   while (ring->capacity < RING_MAX && ring->end - ring->start + wanted > ring->capacity) {
     size_t before = ring->capacity;
-    grow(ring);
+    move(ring, before ? before * 2 : RING_FIRST);
     if (ring->capacity == before) break;
   }
   size_t kept = ring->end - (ring->keep_from > ring->start ? ring->keep_from : ring->start);
@@ -56,6 +57,10 @@ void ring_added(struct ring *ring, size_t length) {
 
 size_t ring_view(const struct ring *ring, uint64_t offset, size_t wanted, struct iovec view[2]) {
   return slices(ring, offset, min_size(wanted, ring->end - offset), view);
+}
+
+void ring_shrink(struct ring *ring, size_t capacity) {
+  if (ring->capacity > capacity) move(ring, capacity);
 }
 
 void ring_free(struct ring *ring) {

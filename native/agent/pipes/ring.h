@@ -27,4 +27,7 @@ void ring_added(struct ring *ring, size_t length);
 /* Up to WANTED bytes from OFFSET on, in up to two pieces. Returns the total. */
 size_t ring_view(const struct ring *ring, uint64_t offset, size_t wanted, struct iovec view[2]);
 
+/* Keeps at most the last CAPACITY bytes, which is a power of two. */
+void ring_shrink(struct ring *ring, size_t capacity);
+
 void ring_free(struct ring *ring);

@@ -69,8 +69,25 @@ export interface SignalOptions extends CallOptions {
   readonly graceMs?: number | undefined
 }
 
+export interface ListOptions extends CallOptions {
+  /** also the last command that was forgotten when it had ended */
+  readonly last?: boolean | undefined
+}
+
+export interface Remembering {
+  /**
+   * Whether the environment remembers it once it has ended: in its log, and the end of its output until the next
+   * one has ended. For what a user runs, and not for what Forkpoint looks up for itself.
+   */
+  readonly isRemembered?: boolean | undefined
+}
+
 /** Flag of `exec.attach`. */
 const readAlongFlag = 1
+/** Flag of `exec.list`. */
+const withLastFlag = 2
+/** Flag of `exec.forget`. */
+const butLastFlag = 1
 
 const NOTHING_TAKEN: CommandOffsets = { stdout: 0, stderr: 0 }
 
@@ -221,12 +238,14 @@ export async function attachCommand(
   return handle
 }
 
+/** Oldest first. */
 export function listCommands(
   connection: AgentConnection,
-  options: CallOptions = {},
+  { last, ...options }: ListOptions = {},
 ): Promise<CommandInfo[]> {
   const attempt = { verb: 'list', subject: 'commands' }
-  return listRecords(connection, attempt, { op: Op.execList }, readInfo, options)
+  const fields = { op: Op.execList, flags: last ? withLastFlag : undefined }
+  return listRecords(connection, attempt, fields, readInfo, options)
 }
 
 /** Needs no handle, so it takes the output away from nobody. */
@@ -249,18 +268,15 @@ export async function signalCommand(
   )
 }
 
-/** Flag of `exec.forget`. */
-const forgetOutputFlag = 1
-
-/** Drops a command that has ended. With `isLogged`, the agent remembers that it ran. */
+/** Drops a command that has ended. */
 export async function forgetCommand(
   connection: AgentConnection,
   id: string,
-  { isLogged, ...options }: CallOptions & { readonly isLogged?: boolean | undefined } = {},
+  { isRemembered, ...options }: CallOptions & Remembering = {},
 ): Promise<void> {
   const attempt = { verb: 'forget command', subject: id }
-  const flags = isLogged ? forgetOutputFlag : undefined
-  await connection.request(attempt, { op: Op.execForget, flags, id: checkCommandId(id) }, options)
+  const flags = isRemembered ? butLastFlag : undefined
+  await connection.request(attempt, { op: Op.execForget, id: checkCommandId(id), flags }, options)
 }
 
 /** Output as a Node stream, which reads one chunk ahead of its consumer. */

@@ -11,6 +11,7 @@ import {
   type CommandOutput,
   type CommandResult,
   forgetCommand,
+  type Remembering,
   startCommand,
 } from './commands.ts'
 import { ExecLimit } from './exec-limit.ts'
@@ -24,7 +25,7 @@ type WithInput<Spec> = Spec extends CommandSpec
   : never
 export type ExecSpec = WithInput<CommandSpec>
 
-export interface ExecOptions extends CallOptions {
+export interface ExecOptions extends CallOptions, Remembering {
   /** Called with each chunk in order; the command waits for the promise it returns. */
   readonly onStdout?: OutputListener | undefined
   readonly onStderr?: OutputListener | undefined
@@ -36,8 +37,6 @@ export interface ExecOptions extends CallOptions {
    */
   readonly abortWaitMs?: number | undefined
   readonly onLeft?: ((id: string) => void) | undefined
-  /** Whether the log of the environment shows it: what a user runs, and not what Forkpoint looks up for itself. */
-  readonly isLogged?: boolean | undefined
   /** Which streams to keep for the result; default: those without a listener. */
   readonly collect?: 'unheard' | 'all'
   /** How much of each stream to keep at most; default 64 MiB. */
@@ -239,8 +238,8 @@ class ExecRun {
 
   /** Nothing is lost if this fails: the agent drops old records by itself. */
   #forget(): void {
-    const { isLogged } = this.#options
-    forgetCommand(this.#connection, this.#id, { isLogged }).catch(() => {})
+    const { isRemembered } = this.#options
+    forgetCommand(this.#connection, this.#id, { isRemembered }).catch(() => {})
   }
 
   /** Nobody wants its output any more: ends it, and lets it print. */

@@ -51,6 +51,7 @@ const table = {
   cookie: [42, 'int'],
   nlink: [43, 'int'],
   content: [44, 'bytes'],
+  xattr: [45, 'strings'],
   cols: [50, 'int'],
   rows: [51, 'int'],
   replayBytes: [52, 'int'],

@@ -103,6 +103,7 @@ export const insidePaths = {
   fileList: 'files/list',
   terminals: 'terminals',
   terminal: 'terminals/{terminal}',
+  terminalWatch: 'terminals/{terminal}/watch',
   ports: 'ports',
   portLinks: 'port-links',
   portBytes: 'tcp/{port}',

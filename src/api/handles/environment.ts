@@ -16,7 +16,7 @@ import { EnvironmentPorts } from './ports.ts'
 import { idOf, referenceOf } from './references.ts'
 import type { Snapshot } from './snapshot.ts'
 
-export type { FollowOptions, KillOptions } from './environment/commands.ts'
+export type { FollowOptions, KillOptions, ListCommandsOptions } from './environment/commands.ts'
 export type {
   EndOptions,
   NetOptions,

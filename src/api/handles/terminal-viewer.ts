@@ -7,6 +7,9 @@ import { chunk } from '../inputs/data.ts'
 import { sizeInput } from '../inputs/file-inputs.ts'
 import { Followed } from './follow.ts'
 
+/** One who sees a terminal, and cannot type. */
+export type TerminalWatcher = Pick<TerminalViewer, 'name' | 'exit' | 'opened' | 'data' | 'detach'>
+
 interface Shown {
   readonly viewer: TerminalHandle
   readonly output: AsyncGenerator<Buffer, void, undefined>

@@ -13,7 +13,7 @@ import { NotFoundError } from '../../model/errors.ts'
 import { checked } from '../inputs/checked.ts'
 import { chunk } from '../inputs/data.ts'
 import { sizeInput, terminalInput } from '../inputs/file-inputs.ts'
-import { TerminalViewer } from './terminal-viewer.ts'
+import { TerminalViewer, type TerminalWatcher } from './terminal-viewer.ts'
 
 /**
  * A terminal inside: a screen that a person or a program types into. It continues when nobody looks.
@@ -39,6 +39,15 @@ export class Terminal {
     const open = async (size: TerminalSize | undefined) =>
       openTerminal(await this.#connect(), this.name, { ...wanted, ...size })
     return new TerminalViewer(await open(undefined), open)
+  }
+
+  /**
+   * Looks on: the screen, then live output. It neither types nor changes the size, and the terminal must have
+   * been started.
+   */
+  async watch(): Promise<TerminalWatcher> {
+    const open = async () => await attachTerminal(await this.#connect(), this.name)
+    return new TerminalViewer(await open(), open)
   }
 
   async write(data: string | Buffer): Promise<void> {

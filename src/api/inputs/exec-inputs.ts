@@ -57,6 +57,11 @@ export const spawnInput = options({
 /** Like `kill`: the signal, and how long the command may take before it is killed. */
 export const killInput = options({ signal: v.word, graceMs: v.whole(1) })
 
+export const listCommandsInput = options({
+  /** also the one that ran to its end most lately */
+  last: v.truth,
+})
+
 export const followInput = options({
   /** bytes of each that are known already */
   stdout: v.whole(0),

@@ -11,6 +11,7 @@ import {
   type CommandOutput,
   type CommandState,
   commandOutput,
+  type ListCommandsOptions,
   listCommands,
   listProcesses,
   type ProcessState,
@@ -118,8 +119,8 @@ export interface Client {
   ): Promise<void>
   /** The entries of a directory inside. */
   listFiles(id: string, path: string, options?: Abortable): Promise<readonly FileEntry[]>
-  /** The commands that run inside, or ran lately. */
-  commands(id: string, options?: Abortable): Promise<readonly CommandState[]>
+  /** The commands that run inside or were left to themselves, oldest first. */
+  commands(id: string, options?: ListCommandsOptions): Promise<readonly CommandState[]>
   /** What a command has printed so far, as far as it is kept. */
   output(id: string, command: string, options?: Abortable): Promise<CommandOutput>
   /** Every process inside. */

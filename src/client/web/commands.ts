@@ -32,14 +32,20 @@ const processState = z.object({
 /** A process inside. */
 export type ProcessState = Readonly<z.infer<typeof processState>>
 
+export interface ListCommandsOptions extends Abortable {
+  /** also the one that ran to its end most lately */
+  readonly last?: boolean
+}
+
 export async function listCommands(
   fetcher: Fetcher,
   id: string,
-  options: Abortable,
+  { last, ...options }: ListCommandsOptions,
 ): Promise<readonly CommandState[]> {
   return await listInside(fetcher, id, {
     ...options,
     below: insidePaths.commands,
+    query: { last },
     item: commandState,
   })
 }

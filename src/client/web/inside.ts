@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import { filledPath, insidePath } from '../../api/contract/routes.ts'
 import { parsedAnswer } from '../link/answer.ts'
+import { withQuery } from '../link/sent.ts'
 import type { Fetcher } from './fetcher.ts'
 
 export interface Abortable {
@@ -9,6 +10,7 @@ export interface Abortable {
 
 interface Wanted<T> extends Abortable {
   readonly below: string
+  readonly query?: Readonly<Record<string, unknown>>
   readonly item: z.ZodMiniType<T>
 }
 
@@ -16,9 +18,12 @@ interface Wanted<T> extends Abortable {
 export async function listInside<T>(
   fetcher: Fetcher,
   id: string,
-  { signal, below, item }: Wanted<T>,
+  { signal, below, query = {}, item }: Wanted<T>,
 ): Promise<readonly T[]> {
-  const path = filledPath(insidePath(below), () => id)
+  const path = withQuery(
+    filledPath(insidePath(below), () => id),
+    query,
+  )
   const sent = { method: 'GET', path, signal }
   const answer: unknown = await fetcher.send(sent, (response) => response.json())
   return parsedAnswer(z.array(item), answer, { where: fetcher.where, name: below })

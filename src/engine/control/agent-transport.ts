@@ -11,17 +11,24 @@ import { settled } from '../recovery/settled.ts'
 const mostTries = 20
 const pauseMs = 10
 
+/** Whoever uses an environment wakes it and keeps it awake; whoever watches does neither. */
+export type Purpose = 'use' | 'watch'
+
 /** A connection to the agent of an environment's current life. */
-export async function agentTransport(engine: Engine, id: EnvironmentId): Promise<Duplex> {
+export async function agentTransport(
+  engine: Engine,
+  id: EnvironmentId,
+  purpose: Purpose = 'use',
+): Promise<Duplex> {
   for (let tries = 1; ; tries += 1) {
-    const record = await reachable(engine, id)
+    const record = await reachable(engine, id, purpose)
     try {
       const transport = await engine.backend(record.backend).connect(record)
-      engine.transports.add(id, transport)
-      engine.activity.touch(id)
+      engine.transports.add(id, transport, purpose)
+      if (purpose === 'use') engine.activity.touch(id)
       return transport
     } catch (error) {
-      const { instance } = await reachable(engine, id)
+      const { instance } = await reachable(engine, id, purpose)
       // If the life was exchanged in between, its successor listens somewhere else.
       const isExchanged = !isDeepStrictEqual(instance, record.instance)
       if (!isExchanged || tries === mostTries) throw error
@@ -30,9 +37,10 @@ export async function agentTransport(engine: Engine, id: EnvironmentId): Promise
   }
 }
 
-async function reachable(engine: Engine, id: EnvironmentId): Promise<LiveRecord> {
+async function reachable(engine: Engine, id: EnvironmentId, purpose: Purpose): Promise<LiveRecord> {
   await settled(engine, id)
-  if (wakesOnAccess(engine.store.environments.resolve(id))) await wake(engine, id)
+  const wakes = purpose === 'use' && wakesOnAccess(engine.store.environments.resolve(id))
+  if (wakes) await wake(engine, id)
   const record = await liveRecord(engine, id)
   if (record.status === 'paused') throw notRunning(record)
   return record

@@ -17,6 +17,7 @@ import {
 } from '../../api/contract/routes.ts'
 import { linkInput } from '../dashboard/login.ts'
 import type { InsideRoute } from '../inside/inside-route.ts'
+import { attachInput } from '../inside/terminals.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -142,7 +143,16 @@ function others(): Described[] {
       ...exec,
       path: '/v1/environments/{id}/terminals/{terminal}',
       operation: 'terminal.attach',
+      input: attachInput,
       summary: 'a WebSocket: binary messages are output and input, text is { cols, rows }',
+    },
+    {
+      ...exec,
+      path: insidePath(insidePaths.terminalWatch),
+      operation: 'terminal.watch',
+      scope: 'read',
+      summary:
+        'a WebSocket: { cols, rows }, then binary messages of output. Whatever the client sends ends it',
     },
     {
       ...exec,

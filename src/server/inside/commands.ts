@@ -1,5 +1,6 @@
 import { insidePaths } from '../../api/contract/routes.ts'
 import { fields, options } from '../../api/inputs/checked.ts'
+import { listCommandsInput } from '../../api/inputs/exec-inputs.ts'
 import * as v from '../../api/inputs/values.ts'
 import { NotFoundError } from '../../model/errors.ts'
 import { quote } from '../../model/text/quote.ts'
@@ -33,11 +34,12 @@ export function addCommands(to: InsideApp): void {
       path: insidePaths.commands,
       operation: 'command.list',
       scope: 'exec',
-      summary: 'the commands that run or ran lately',
-      input: options({}),
+      summary:
+        'the commands that run or were left to themselves; with `last`, also the one that ended last',
+      input: listCommandsInput,
       answers: 'json',
     },
-    ({ environment }) => environment.commands(),
+    ({ environment, input }) => environment.commands(input),
   )
   insideRoute(
     to,

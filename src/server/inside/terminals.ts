@@ -1,17 +1,24 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { WebSocket } from 'ws'
-import { insidePaths } from '../../api/contract/routes.ts'
-import type { TerminalViewer } from '../../api/handles/terminal-viewer.ts'
+import { insidePath, insidePaths } from '../../api/contract/routes.ts'
+import type { Environment } from '../../api/handles/environment.ts'
+import type { TerminalViewer, TerminalWatcher } from '../../api/handles/terminal-viewer.ts'
 import { checked, fields, options } from '../../api/inputs/checked.ts'
 import * as v from '../../api/inputs/values.ts'
+import { includesScope } from '../../model/values/scopes.ts'
 import { upgradeRequired } from '../errors.ts'
+import { queryOf } from '../routes/input.ts'
 import { type InsideApp, insideRoute } from './inside-route.ts'
 
 const longestInput = 1024 ** 2
+/** The status with which a WebSocket closes on somebody who does what they may not. */
+const policyViolation = 1008
 const cells = v.whole(1, 65_535)
 
 const typed = fields({ data: v.text(longestInput) }, {})
 const size = fields({ cols: cells, rows: cells }, {})
+/** The size of the viewer, which the terminal has before its screen is drawn. */
+export const attachInput = options({ cols: cells, rows: cells })
 
 /** Terminals inside, by their names. Using one that does not exist starts it. */
 export function addTerminals(to: InsideApp): void {
@@ -23,11 +30,12 @@ export function addTerminals(to: InsideApp): void {
       method: 'GET',
       path: insidePaths.terminals,
       operation: 'terminal.list',
+      scope: 'read',
       summary: 'the terminals that were started',
       input: options({}),
       answers: 'json',
     },
-    ({ environment }) => environment.terminals(),
+    async ({ environment, request }) => await (await seen(request, environment)).terminals(),
   )
   insideRoute(
     to,
@@ -78,6 +86,15 @@ export function addTerminals(to: InsideApp): void {
     ({ environment, params }) => environment.terminal(params.terminal).close(),
   )
   addStream(to.app)
+  addWatch(to.app)
+}
+
+/** The environment, for whoever may use it or only look. */
+async function seen(
+  { session: { principal, watching } }: FastifyRequest,
+  environment: Environment,
+): Promise<Environment> {
+  return includesScope(principal.scope, 'exec') ? environment : await watching.get(environment.id)
 }
 
 /** A WebSocket: binary messages are output and what is typed, text messages are `{ cols, rows }`. */
@@ -85,13 +102,15 @@ function addStream(app: FastifyInstance): void {
   const opened = new WeakMap<object, TerminalViewer>()
   app.route({
     method: 'GET',
-    url: '/v1/environments/:id/terminals/:terminal',
+    url: routeOf(insidePaths.terminal),
     config: { operation: 'terminal.attach', scope: 'exec' },
     preHandler: async (request) => {
       const { id, terminal } = request.params as { id: string; terminal: string }
       const environment = await request.session.forkpoint.get(id)
       if (!request.ws) throw upgradeRequired()
-      const viewer = await environment.terminal(terminal).attach()
+      const viewer = await environment
+        .terminal(terminal)
+        .attach(checked('attach', attachInput, queryOf(request.query)))
       // A client that hangs up before it has its answer never reaches the handler.
       request.raw.socket.once('close', () => viewer.detach())
       opened.set(request, viewer)
@@ -103,6 +122,44 @@ function addStream(app: FastifyInstance): void {
       join(socket, viewer)
     },
   })
+}
+
+/** A WebSocket that shows a terminal. There is no way from it to the terminal. */
+function addWatch(app: FastifyInstance): void {
+  const opened = new WeakMap<object, TerminalWatcher>()
+  app.route({
+    method: 'GET',
+    url: routeOf(insidePaths.terminalWatch),
+    config: { operation: 'terminal.watch', scope: 'read' },
+    preHandler: async (request) => {
+      const { id, terminal } = request.params as { id: string; terminal: string }
+      const environment = await request.session.forkpoint.get(id)
+      if (!request.ws) throw upgradeRequired()
+      const { watching } = request.session
+      const watcher = await (await watching.get(environment.id)).terminal(terminal).watch()
+      // A client that hangs up before it has its answer never reaches the handler.
+      request.raw.socket.once('close', () => watcher.detach())
+      opened.set(request, watcher)
+    },
+    handler: async () => {},
+    wsHandler: (socket, request) => {
+      const watcher = opened.get(request)
+      if (watcher === undefined) return socket.terminate()
+      const leave = () => socket.close()
+      socket.on('message', () => socket.close(policyViolation, 'this viewer may only watch'))
+      showSized(socket, watcher).then(leave, leave)
+    },
+  })
+}
+
+async function showSized(socket: WebSocket, watcher: TerminalWatcher): Promise<void> {
+  const { cols, rows } = await watcher.opened()
+  socket.send(JSON.stringify({ cols, rows }))
+  await show(socket, watcher)
+}
+
+function routeOf(path: string): string {
+  return insidePath(path).replaceAll(/\{(\w+)\}/g, ':$1')
 }
 
 function join(socket: WebSocket, viewer: TerminalViewer): void {
@@ -123,7 +180,7 @@ async function receive(
   await viewer.resize(checked('resize', size, JSON.parse(message.toString('utf8'))))
 }
 
-async function show(socket: WebSocket, viewer: TerminalViewer): Promise<void> {
+async function show(socket: WebSocket, viewer: TerminalWatcher): Promise<void> {
   for await (const chunk of viewer.data()) {
     // The program inside waits for a slow client.
     await new Promise<void>((resolve, reject) =>

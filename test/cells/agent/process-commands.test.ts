@@ -14,6 +14,12 @@ import { NotFoundError, ResourceError } from '../../../src/model/errors.ts'
 import { unless } from '../../support/evidence.ts'
 import { TestAgent, whyNoAgent } from './run-agent.ts'
 
+async function allOf(output: AsyncIterable<Buffer>): Promise<string> {
+  let text = ''
+  for await (const chunk of output) text += chunk
+  return text
+}
+
 describe('a command as a fresh process', unless(whyNoAgent), () => {
   let agent: TestAgent
   let connection: AgentConnection
@@ -171,6 +177,29 @@ describe('a command as a fresh process', unless(whyNoAgent), () => {
     expect(await again.wait()).toMatchObject({ exitCode: 5 })
     await forgetCommand(connection, 'my-job')
     await expect(attachCommand(connection, 'my-job')).rejects.toThrow(NotFoundError)
+  })
+
+  test('can be read once more when it was the last, and is gone after the next', async () => {
+    const ran = 'seq 1 100000; echo failed >&2; exit 3'
+    const run = { mode: 'process', command: ran } as const
+    await execCommand(connection, { ...run, id: 'last-1' }, { isRemembered: true })
+    expect((await listCommands(connection)).map(({ id }) => id)).not.toContain('last-1')
+    const last = (await listCommands(connection, { last: true })).at(-1)
+    expect(last).toMatchObject({ id: 'last-1', command: ran, exit: { exitCode: 3 } })
+    // Nobody can hold it, so that its id is free.
+    await expect(attachCommand(connection, 'last-1')).rejects.toThrow(NotFoundError)
+    const reader = await attachCommand(connection, 'last-1', undefined, { readAlong: true })
+    const [stdout, stderr] = await Promise.all([allOf(reader.stdout), allOf(reader.stderr)])
+    expect(stdout.length).toBe(65_536)
+    expect(stdout.endsWith('\n99999\n100000\n')).toBe(true)
+    expect(stderr).toBe('failed\n')
+
+    await execCommand(connection, { ...run, id: 'inner' })
+    expect((await listCommands(connection, { last: true })).at(-1)?.id).toBe('last-1')
+    await execCommand(connection, { ...run, id: 'last-1' }, { isRemembered: true })
+    await execCommand(connection, { ...run, id: 'last-2' }, { isRemembered: true })
+    const ids = (await listCommands(connection, { last: true })).map(({ id }) => id)
+    expect(ids.filter((id) => id.startsWith('last'))).toEqual(['last-2'])
   })
 
   test('is not started twice when its start is repeated', async () => {

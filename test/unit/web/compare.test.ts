@@ -3,27 +3,28 @@ import { bestOf, metricNames, metricsOf } from '../../../web/src/compare/metrics
 import { freeName, isDesktop } from '../../../web/src/terminals/use-inside.ts'
 
 describe('metrics', () => {
-  test('are the numbers of labels and metadata; metadata goes first', () => {
-    const found = metricsOf(
-      { score: '0.5', team: 'core', empty: ' ', n: '1e3' },
-      { score: 0.7, a: [1] },
-    )
-    expect([...found]).toEqual([
-      ['score', 0.7],
-      ['n', 1000],
-    ])
-    expect([...metricsOf({}, [3])]).toEqual([])
+  const labelled = (labels: Record<string, string>) =>
+    metricsOf({ labels, metadata: null, isOwn: true })
+
+  test('are the numbers of labels and metadata', () => {
+    const labels = { score: '0.5', team: 'core', empty: ' ', n: '1e3' }
+    const metadata = { score: 0.7, a: [1], tests: { passed: 40, by: { hand: { deep: 1 } } } }
+    const found = metricsOf({ labels, metadata, isOwn: true })
+    expect(Object.fromEntries(found)).toEqual({ score: 0.7, n: 1000, 'tests.passed': 40 })
+    expect([...metricsOf({ labels: {}, metadata: [3], isOwn: true })]).toEqual([])
+  })
+
+  test('of the snapshot that a branch began with say less than its own labels', () => {
+    const metadata = { score: 0.7, cost: 2 }
+    const found = metricsOf({ labels: { score: '0.9' }, metadata, isOwn: false })
+    expect(Object.fromEntries(found)).toEqual({ score: 0.9, cost: 2 })
   })
 
   test('scores are named first, and the highest is the best', () => {
-    const all = [
-      metricsOf({ cost: '9', score: '1' }, null),
-      metricsOf({ score: '2' }, null),
-      metricsOf({}, null),
-    ]
+    const all = [labelled({ cost: '9', score: '1' }), labelled({ score: '2' }), labelled({})]
     expect(metricNames(all)).toEqual(['score', 'cost'])
     expect(bestOf(all)).toBe(1)
-    expect(bestOf([metricsOf({ cost: '1' }, null)])).toBeNull()
+    expect(bestOf([labelled({ cost: '1' })])).toBeNull()
   })
 })
 

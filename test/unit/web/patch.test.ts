@@ -56,3 +56,16 @@ test('directories with nothing else in them are one, and each counts what is bel
   expect(tree.changes.map(({ path }) => path)).toEqual(['/top'])
   expect(tree.directories.map(({ name, count }) => [name, count])).toEqual([['a/b', 3]])
 })
+
+test('a directory that changed itself is there once, with what is in it', () => {
+  const file = { mode: 0o644, uid: 0, gid: 0, sizeBytes: 1, mtimeMs: 1, type: 'file' } as const
+  const added = (path: string): FileChange => ({
+    ...{ path, kind: 'added', before: null, after: file, sizeDelta: 1 },
+  })
+  const tree = changeTree(['/a/new', '/a/new/x', '/a/y'].map(added))
+  const [a] = tree.directories
+  expect(a?.changes.map(({ path }) => path)).toEqual(['/a/y'])
+  expect(a?.directories.map(({ name, own, count }) => [name, own?.kind, count])).toEqual([
+    ['new', 'added', 1],
+  ])
+})

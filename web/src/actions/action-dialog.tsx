@@ -21,6 +21,8 @@ export function ActionDialog({ question, client, onRun, onClose }: ActionDialogP
   )
   const [error, setError] = useState<unknown>(null)
   const [isBusy, setBusy] = useState(false)
+  /** What it would do, if it can tell. */
+  const [found, setFound] = useState<number | null>(null)
   const titleId = useId()
   useEffect(() => place.current?.showModal(), [])
   const submit = async (event: FormEvent) => {
@@ -48,13 +50,18 @@ export function ActionDialog({ question, client, onRun, onClose }: ActionDialogP
             onChange={(value) => setValues((before) => ({ ...before, [field.name]: value }))}
           />
         ))}
-        {question.preview && <Preview client={client} question={question} values={values} />}
+        {question.preview && <Preview {...{ client, question, values }} onFound={setFound} />}
         {error !== null && <Failure error={error} />}
         <div className="dialog-buttons">
           <button type="button" className="button" onClick={onClose}>
             Cancel
           </button>
-          <button type="submit" className="button" data-tone={tone} disabled={isBusy}>
+          <button
+            type="submit"
+            className="button"
+            data-tone={tone}
+            disabled={isBusy || found === 0}
+          >
             {isBusy ? 'Working…' : confirm}
           </button>
         </div>
@@ -118,21 +125,25 @@ function FieldView({ field, value, onChange }: FieldViewProps) {
   )
 }
 
-type PreviewProps = Pick<ActionDialogProps, 'question' | 'client'> & { readonly values: Values }
+interface PreviewProps extends Pick<ActionDialogProps, 'question' | 'client'> {
+  readonly values: Values
+  onFound(count: number | null): void
+}
 
-function Preview({ question, client, values }: PreviewProps) {
+function Preview({ question, client, values, onFound }: PreviewProps) {
   const { loaded } = useLoaded(
     JSON.stringify(values),
     async () => (await question.preview?.(client, values)) ?? [],
   )
+  const count = loaded.state === 'ready' ? loaded.value.length : null
+  useEffect(() => onFound(count), [onFound, count])
   if (loaded.state === 'loading') return <p role="status">Looking…</p>
   if (loaded.state === 'failed') return <Failure error={loaded.error} />
   const { value: lines } = loaded
+  if (lines.length === 0) return <p role="status">Nothing would be removed.</p>
   return (
     <div className="dialog-preview">
-      <p>
-        {lines.length === 0 ? 'Nothing would be removed.' : `${lines.length} would be removed:`}
-      </p>
+      <p>{`${lines.length} would be removed:`}</p>
       <ul>
         {lines.map((line) => (
           <li key={line} className="clip">

@@ -38,9 +38,7 @@ export function choicesOf(options: ChoiceOptions): Choice[] {
   const ids = [...marked]
   const pages: Choice[] = [
     page('tree', 'Show the tree', () => navigate({ page: 'tree' })),
-    ...(session.can('exec')
-      ? [page('terminals', 'Show terminals', () => navigate({ page: 'terminals', ids }))]
-      : []),
+    page('terminals', 'Show terminals', () => navigate({ page: 'terminals', ids })),
     page('compare', 'Compare what is marked', () => navigate({ page: 'compare', ids })),
     page('theme', 'Change the theme', changeTheme),
     page('help', 'Show all keys', onHelp),

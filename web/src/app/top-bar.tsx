@@ -30,13 +30,7 @@ export function TopBar({ session, route, marked, onPalette, onVerb }: TopBarProp
           isOn={route.page === 'tree' || route.page === 'node'}
           to={{ page: 'tree' }}
         />
-        {session.can('exec') && (
-          <Page
-            words="Terminals"
-            isOn={route.page === 'terminals'}
-            to={{ page: 'terminals', ids }}
-          />
-        )}
+        <Page words="Terminals" isOn={route.page === 'terminals'} to={{ page: 'terminals', ids }} />
         <Page words="Compare" isOn={route.page === 'compare'} to={{ page: 'compare', ids }} />
       </nav>
       {marked.size > 0 && (

@@ -30,7 +30,8 @@ export async function loadBranch(
     isRunning ? client.call('environment.stats', { id }, { signal }) : null,
     isRunning && can('exec') ? lastCommand(client, id, signal) : null,
   ])
-  return { node, metrics: metricsOf(info.labels, head?.metadata ?? null), stats, last }
+  const said = { labels: info.labels, metadata: head?.metadata, isOwn: head?.environmentId === id }
+  return { node, metrics: metricsOf(said), stats, last }
 }
 
 async function lastCommand(
@@ -38,7 +39,7 @@ async function lastCommand(
   id: string,
   signal: AbortSignal,
 ): Promise<LastCommand | null> {
-  const command = (await client.commands(id, { signal })).at(-1)
+  const command = (await client.commands(id, { signal, last: true })).at(-1)
   if (command === undefined) return null
   return { command, output: await client.output(id, command.id, { signal }) }
 }

@@ -97,9 +97,7 @@ function Output({ printed, before }: OutputProps) {
   if (printed === null) return <p role="status">Running…</p>
   const shown = printed ?? before
   if (shown === null) {
-    return (
-      <p className="faint">No command is kept here. What `exec` ran is forgotten when it ends.</p>
-    )
+    return <p className="faint">No command has run here since it was started.</p>
   }
   return (
     <>

@@ -97,13 +97,30 @@ function Facts({ row: { node }, doing, activity }: FactsProps) {
         {activity !== null && <Work activity={activity} />}
       </span>
       <Labels labels={node.labels} />
-      <span className="row-size number">
-        {node.kind === 'snapshot' && node.ownBytes !== null && formatBytes(node.ownBytes)}
-      </span>
+      <Size node={node} activity={activity} />
       <span className="row-age">
         <Age at={node.createdAt} />
       </span>
     </>
+  )
+}
+
+/** What it takes by itself: a snapshot on disk, an environment in memory and on disk. */
+function Size({ node, activity }: Pick<FactsProps, 'activity'> & { node: Row['node'] }) {
+  if (node.kind === 'snapshot') {
+    return (
+      <span className="row-size number" title="on disk, beside what it shares">
+        {node.ownBytes !== null && formatBytes(node.ownBytes)}
+      </span>
+    )
+  }
+  if (activity === null) return <span className="row-size" />
+  const { ownBytes, sharedBytes } = activity
+  const title = `memory of its own and changed files; it shares ${formatBytes(sharedBytes)} of memory with snapshots`
+  return (
+    <span className="row-size number" title={title}>
+      {formatBytes(ownBytes)}
+    </span>
   )
 }
 

@@ -6,6 +6,10 @@ export interface Activity {
   readonly processes: number
   /** CPUs in use since the measurement before */
   readonly cpus: number
+  /** of its memory and of the files that it has changed: what no snapshot has */
+  readonly ownBytes: number
+  /** of its memory that is mapped from snapshots */
+  readonly sharedBytes: number
 }
 
 type Id = Input<'environment.stats'>['id']
@@ -50,9 +54,13 @@ async function measureAll(
     const id = ids[turn % ids.length]
     if (id !== undefined && !document.hidden) {
       try {
-        const { cpuMs, processes } = await client.call('environment.stats', { id }, { signal })
+        const stats = await client.call('environment.stats', { id }, { signal })
+        const { cpuMs, processes } = stats
         const now = { at: performance.now(), cpuMs }
-        onMeasured(id, { processes, cpus: rate(measured.get(id), now) })
+        const { privateBytes, sharedBytes } = stats.memory
+        const ownBytes = privateBytes + stats.diskBytes
+        const cpus = rate(measured.get(id), now)
+        onMeasured(id, { processes, cpus, ownBytes, sharedBytes })
         measured.set(id, now)
       } catch {
         // It was paused or removed meanwhile, or the daemon is away; the tree shows it.
@@ -69,7 +77,9 @@ function rate(before: Measured | undefined, now: Measured): number {
 }
 
 function isSame(a: Activity | undefined, b: Activity): boolean {
-  return a?.processes === b.processes && Math.abs(a.cpus - b.cpus) < 0.05
+  if (a === undefined || a.processes !== b.processes || Math.abs(a.cpus - b.cpus) >= 0.05)
+    return false
+  return Math.abs(a.ownBytes - b.ownBytes) <= a.ownBytes / 50
 }
 
 function changed(before: ReadonlyMap<string, Activity>, id: string, next: Activity) {

@@ -39,7 +39,7 @@ export function LogTab({ session, target: { node, forest } }: TabProps) {
             )}
             {entry.cause !== null && <span className="faint">by {entry.cause}</span>}
             <span className="log-time faint">
-              {entry.durationMs !== null && formatMs(entry.durationMs)}{' '}
+              {entry.durationMs !== null && `${formatMs(entry.durationMs)} · `}
               <Age at={entry.startedAt} suffix=" ago" />
             </span>
           </div>

@@ -1,4 +1,4 @@
-import { type FormEvent, lazy, Suspense, useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import type { Actions } from '../actions/use-actions.tsx'
 import { type EnvironmentNode, nameOf } from '../forest/forest.ts'
 import type { Session } from '../session/session.ts'
@@ -9,7 +9,8 @@ import { closeVerb } from './close-terminal.ts'
 import { PortView } from './port-view.tsx'
 import type { Receivers, TypeInto } from './receivers.ts'
 import { TerminalView } from './terminal-view.tsx'
-import { firstName, freeName, type InsideState, isDesktop, useInside } from './use-inside.ts'
+import { firstName, type InsideState, isDesktop, useInside } from './use-inside.ts'
+import { type View, ViewTabs, viewName } from './view-tabs.tsx'
 
 // Apart, because few environments have a desktop.
 const DesktopView = lazy(async () => ({
@@ -24,21 +25,19 @@ interface BranchTileProps {
   readonly actions: Actions
 }
 
-type View =
-  | { readonly kind: 'terminal'; readonly name: string }
-  | { readonly kind: 'port'; readonly port: number }
-
 /** One environment in the grid: one of its terminals, ports or desktops. */
 export function BranchTile({ session, environment, into, receivers, actions }: BranchTileProps) {
   const { id, status } = environment
-  const [view, setView] = useState<View>({ kind: 'terminal', name: firstName })
-  const [use, setUse] = useState<'type' | 'watch'>('type')
+  const mayType = session.can('exec')
+  const [chosen, setChosen] = useState<View>({ kind: 'terminal', name: firstName })
+  const [use, setUse] = useState<'type' | 'watch'>(mayType ? 'type' : 'watch')
   const [opening, setOpening] = useState(1)
-  const { inside, look } = useInside(session.client, id, status === 'running')
+  const { inside, look } = useInside(session, id, status === 'running')
+  const view = mayType ? chosen : watchable(chosen, inside)
   const receives = useStore(receivers.ids).has(id)
   const title = `${nameOf(environment)}: ${viewName(view)}`
   const show = (next: View) => {
-    setView(next)
+    setChosen(next)
     look()
   }
   const state =
@@ -59,18 +58,22 @@ export function BranchTile({ session, environment, into, receivers, actions }: B
             {receives ? 'receives' : 'does not receive'}
           </span>
         )}
-        <button
-          type="button"
-          className="button"
-          data-tone="quiet"
-          aria-pressed={use === 'watch'}
-          aria-label={`Only watch ${nameOf(environment)}`}
-          title="Nothing that you type goes there, and its size stays"
-          onClick={() => setUse(use === 'watch' ? 'type' : 'watch')}
-        >
-          Only watch
-        </button>
-        {state?.running && session.can('exec') && (
+        {mayType ? (
+          <button
+            type="button"
+            className="button"
+            data-tone="quiet"
+            aria-pressed={use === 'watch'}
+            aria-label={`Only watch ${nameOf(environment)}`}
+            title="Nothing that you type goes there, and its size stays"
+            onClick={() => setUse(use === 'watch' ? 'type' : 'watch')}
+          >
+            Only watch
+          </button>
+        ) : (
+          <span className="tile-pill">read only</span>
+        )}
+        {state?.running && mayType && (
           <button
             type="button"
             className="button"
@@ -83,9 +86,19 @@ export function BranchTile({ session, environment, into, receivers, actions }: B
           </button>
         )}
       </header>
-      {status === 'running' ? (
+      {status !== 'running' ? (
+        <EmptyState title={`${nameOf(environment)} is ${status}`}>
+          {session.can('branch')
+            ? 'Resume it in the tree to see its terminals.'
+            : 'Its terminals are here again when it runs.'}
+        </EmptyState>
+      ) : !mayType && inside.terminals.length === 0 ? (
+        <EmptyState title="No terminal was started here">
+          Whoever types into one shows it here, too.
+        </EmptyState>
+      ) : (
         <>
-          <ViewTabs {...{ environment, inside, view }} onView={show} />
+          <ViewTabs {...{ mayType, environment, inside, view }} onView={show} />
           <div className="tile-body">
             {view.kind === 'terminal' ? (
               <TerminalView
@@ -104,93 +117,14 @@ export function BranchTile({ session, environment, into, receivers, actions }: B
             )}
           </div>
         </>
-      ) : (
-        <EmptyState title={`${nameOf(environment)} is ${status}`}>
-          Resume it in the tree to see its terminals.
-        </EmptyState>
       )}
     </section>
   )
 }
 
-function viewName(view: View): string {
-  if (view.kind === 'terminal') return `terminal ${view.name}`
-  return isDesktop(view.port) ? `desktop on port ${view.port}` : `port ${view.port}`
-}
-
-interface ViewTabsProps {
-  readonly environment: EnvironmentNode
-  readonly inside: InsideState
-  readonly view: View
-  onView(view: View): void
-}
-
-/** What else of the environment can be shown here. */
-function ViewTabs({ environment, inside, view, onView }: ViewTabsProps) {
-  const [draft, setDraft] = useState<string | null>(null)
-  const shown = view.kind === 'terminal' ? [view.name] : []
-  const names = new Set([...inside.terminals.map(({ name }) => name), ...shown])
-  const open = (event: FormEvent) => {
-    event.preventDefault()
-    const name = draft?.trim() ?? ''
-    setDraft(null)
-    if (name !== '') onView({ kind: 'terminal', name })
-  }
-  return (
-    <nav className="tile-tabs" aria-label={`Terminals and ports of ${nameOf(environment)}`}>
-      {[...names].map((name) => (
-        <Tab
-          key={name}
-          words={name}
-          isOn={view.kind === 'terminal' && view.name === name}
-          onChoose={() => onView({ kind: 'terminal', name })}
-        />
-      ))}
-      {draft === null ? (
-        <button
-          type="button"
-          className="tile-tab"
-          aria-label={`New terminal in ${nameOf(environment)}`}
-          title="New terminal"
-          onClick={() => setDraft(freeName(inside.terminals))}
-        >
-          +
-        </button>
-      ) : (
-        <form className="tile-new" onSubmit={open}>
-          <input
-            className="field"
-            aria-label="Name of the terminal"
-            // biome-ignore lint/a11y/noAutofocus: whoever asked for the field wants to use it
-            autoFocus
-            spellCheck={false}
-            value={draft}
-            onFocus={(event) => event.target.select()}
-            onKeyDown={(event) => event.key === 'Escape' && setDraft(null)}
-            onChange={(event) => setDraft(event.target.value)}
-          />
-          <button type="submit" className="button">
-            Open
-          </button>
-        </form>
-      )}
-      {inside.ports.length > 0 && <span className="tile-gap" />}
-      {inside.ports.map((port) => (
-        <Tab
-          key={port}
-          words={isDesktop(port) ? `desktop :${port}` : `:${port}`}
-          isOn={view.kind === 'port' && view.port === port}
-          onChoose={() => onView({ kind: 'port', port })}
-        />
-      ))}
-    </nav>
-  )
-}
-
-function Tab({ words, isOn, onChoose }: { words: string; isOn: boolean; onChoose(): void }) {
-  return (
-    <button type="button" className="tile-tab" aria-pressed={isOn} onClick={onChoose}>
-      {words}
-    </button>
-  )
+/** Nobody who may only watch can start a terminal, so one that was started is shown. */
+function watchable(chosen: View, { terminals }: InsideState): View {
+  const isThere = terminals.some(({ name }) => chosen.kind === 'terminal' && chosen.name === name)
+  const [first] = terminals
+  return isThere || first === undefined ? chosen : { kind: 'terminal', name: first.name }
 }

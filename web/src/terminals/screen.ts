@@ -101,6 +101,9 @@ function theme(): ITheme {
     cursor: colourOf('--live'),
     cursorAccent: background,
     selectionBackground: colourOf('--mark-wash'),
+    scrollbarSliderBackground: colourOf('--line'),
+    scrollbarSliderHoverBackground: colourOf('--line-strong'),
+    scrollbarSliderActiveBackground: colourOf('--line-strong'),
   }
 }
 

@@ -27,7 +27,7 @@ interface Shown {
 
 /** One terminal: its screen, and what is typed into it. */
 export function TerminalView(props: TerminalViewProps) {
-  const { session, id, name, label, use, into, receivers, onStart } = props
+  const { session, id, name, label, use, receivers, into, onStart } = props
   const place = useRef<HTMLDivElement>(null)
   const shown = useRef<Shown | null>(null)
   const latest = useRef(props)
@@ -45,7 +45,9 @@ export function TerminalView(props: TerminalViewProps) {
       },
     })
     const viewer = viewTerminal({
-      ...{ session, id, name },
+      ...{ session, id, name, use },
+      size: screen.fit(),
+      onSize: (size) => screen.resize(size),
       onState: setState,
       onReset: () => screen.reset(),
       onData: (data) => screen.write(data),
@@ -56,7 +58,7 @@ export function TerminalView(props: TerminalViewProps) {
       viewer.close()
       screen.close()
     }
-  }, [session, id, name, label])
+  }, [session, id, name, label, use])
   useFit(place, shown, props)
   const theme = useTheme()
   useEffect(() => {
@@ -82,9 +84,11 @@ export function TerminalView(props: TerminalViewProps) {
       {state === 'ended' && (
         <p className="screen-over" role="status">
           This terminal has ended.
-          <button type="button" className="button" onClick={onStart}>
-            Start it again
-          </button>
+          {session.can('exec') && (
+            <button type="button" className="button" onClick={onStart}>
+              Start it again
+            </button>
+          )}
         </p>
       )}
     </div>
@@ -100,7 +104,7 @@ function useFit(
   const { cols, rows } = state ?? {}
   useEffect(() => {
     if (use !== 'watch' || cols === undefined || rows === undefined) return
-    shown.current?.screen.resize({ cols, rows })
+    shown.current?.viewer.resize({ cols, rows })
   }, [shown, use, cols, rows])
   useEffect(() => {
     if (use === 'watch' || place.current === null) return

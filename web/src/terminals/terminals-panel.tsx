@@ -2,15 +2,14 @@ import { useMemo, useState } from 'react'
 import { useActions } from '../actions/use-actions.tsx'
 import type { PanelProps } from '../app/panel.ts'
 import { useStore } from '../state/store.ts'
-import { EmptyState, NotAllowed } from '../ui/states.tsx'
+import { EmptyState } from '../ui/states.tsx'
 import { BranchTile } from './branch-tile.tsx'
 import { createReceivers, type TypeInto } from './receivers.ts'
 import './terminals.css'
 
 /** Terminals of several environments, side by side. */
 export function TerminalsPanel(props: PanelProps) {
-  const { session, environments } = props
-  if (!session.can('exec')) return <NotAllowed scope="exec" what="A terminal" />
+  const { environments } = props
   if (environments.length === 0) {
     return (
       <EmptyState title="No environment is marked">
@@ -29,10 +28,11 @@ function Grid({ session, environments }: PanelProps) {
   const [into, setInto] = useState<TypeInto>('one')
   const receivers = useMemo(createReceivers, [])
   const actions = useActions(session, noRefresh)
+  const mayType = session.can('exec')
   return (
     <div className="terminals">
       <div className="terminals-bar" data-into={into}>
-        {environments.length > 1 && (
+        {mayType && environments.length > 1 && (
           <fieldset className="terminals-into">
             <legend className="hidden-text">Type into</legend>
             <Choice into="one" words="Type into one" chosen={into} onChoose={setInto} />
@@ -40,7 +40,11 @@ function Grid({ session, environments }: PanelProps) {
           </fieldset>
         )}
         <p role="status" className="clip">
-          {into === 'one' ? (
+          {!mayType ? (
+            <span className="faint">
+              You may only watch: typing needs the scope <code>exec</code>.
+            </span>
+          ) : into === 'one' ? (
             <span className="faint">What you type goes to the terminal with the focus.</span>
           ) : (
             <IntoAll receivers={receivers} all={environments.length} />

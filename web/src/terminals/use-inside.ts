@@ -1,5 +1,6 @@
-import type { Client, TerminalState } from 'forkpoint/client'
+import type { TerminalState } from 'forkpoint/client'
 import { useCallback, useEffect, useState } from 'react'
+import type { Session } from '../session/session.ts'
 
 /** What of an environment can be shown. */
 export interface InsideState {
@@ -11,7 +12,7 @@ const nothing: InsideState = { terminals: [], ports: [] }
 const everyMs = 2500
 
 /** Looks again and again, while the page is looked at. */
-export function useInside(client: Client, id: string, isRunning: boolean) {
+export function useInside({ client, can }: Session, id: string, isRunning: boolean) {
   const [inside, setInside] = useState(nothing)
   const [round, setRound] = useState(0)
   useEffect(() => {
@@ -24,7 +25,7 @@ export function useInside(client: Client, id: string, isRunning: boolean) {
       if (document.hidden) return
       const [terminals, ports] = await Promise.all([
         client.terminals(id, { signal }),
-        client.ports(id, { signal }),
+        can('exec') ? client.ports(id, { signal }) : [],
       ])
       const next = { terminals, ports }
       if (signal.aborted) return
@@ -38,7 +39,7 @@ export function useInside(client: Client, id: string, isRunning: boolean) {
       clearInterval(timer)
       leaving.abort()
     }
-  }, [client, id, isRunning, round])
+  }, [client, can, id, isRunning, round])
   return { inside, look: useCallback(() => setRound((before) => before + 1), []) }
 }
 

@@ -29,5 +29,8 @@ export function formatTime(time: number): string {
 export function formatMs(ms: number): string {
   if (ms < 10) return `${ms.toFixed(1)} ms`
   if (ms < 10_000) return `${Math.round(ms)} ms`
-  return `${(ms / 1000).toFixed(1)} s`
+  if (ms < 100_000) return `${(ms / 1000).toFixed(1)} s`
+  const [hours, minutes] = [Math.floor(ms / 3_600_000), Math.floor(ms / 60_000)]
+  if (hours > 0) return `${hours} h ${minutes % 60} min`
+  return `${minutes} min ${Math.floor(ms / 1000) % 60} s`
 }

@@ -95,6 +95,10 @@ export const environmentInfo = z.object({
     mode: z.enum(netModes),
     /** networks of the host or its neighbours that it may still reach */
     allow: z.array(z.string()),
+    /** networks that it does not reach through the host; absent: none */
+    denyOut: z.exactOptional(z.array(z.string())),
+    /** networks that it reaches although `denyOut` has them; absent: none */
+    allowOut: z.exactOptional(z.array(z.string())),
   }),
   /** absent: as the configuration says */
   memory: z.exactOptional(z.enum(memoryModes)),

@@ -13,7 +13,13 @@ import { listProcesses, type ProcessInfo } from '../../../agent/processes.ts'
 import { listTerminals, type TerminalInfo } from '../../../agent/terminals/terminals.ts'
 import { InvalidInputError } from '../../../model/errors.ts'
 import { checked, type Given } from '../../inputs/checked.ts'
-import { execInput, followInput, killInput, spawnInput } from '../../inputs/exec-inputs.ts'
+import {
+  execInput,
+  followInput,
+  killInput,
+  listCommandsInput,
+  spawnInput,
+} from '../../inputs/exec-inputs.ts'
 import { word } from '../../inputs/values.ts'
 import { Command } from '../command.ts'
 import {
@@ -28,6 +34,7 @@ import { EnvironmentHandle } from './handle.ts'
 
 export type FollowOptions = Given<typeof followInput>
 export type KillOptions = Given<typeof killInput>
+export type ListCommandsOptions = Given<typeof listCommandsInput>
 
 /** What runs inside: commands and processes, shells and terminals. */
 export abstract class EnvironmentCommands extends EnvironmentHandle {
@@ -45,7 +52,7 @@ export abstract class EnvironmentCommands extends EnvironmentHandle {
     const spec = execSpec(command, rest, this.lastInfo.execTimeoutMs)
     const reconnect = () => this.connect()
     const heard = { onStdout, onStderr, onWait, onLeft }
-    const listeners = { signal, abortWaitMs, ...heard, reconnect, isLogged: true }
+    const listeners = { signal, abortWaitMs, ...heard, reconnect, isRemembered: true }
     const connection = await this.connect()
     return resultOf(await execCommand(connection, { ...spec, stdin } as ExecSpec, listeners))
   }
@@ -91,8 +98,16 @@ export abstract class EnvironmentCommands extends EnvironmentHandle {
     return new Command(await attach(checked('id', word, id), { stdout, stderr }), attach)
   }
 
-  async commands(): Promise<CommandInfo[]> {
-    return listCommands(await this.connect())
+  /**
+   * The commands that run, or were left to themselves and have ended, oldest first. `last` adds the one that
+   * `exec` ran to its end most lately: `command(id, { readAlong: true })` reads the end of its output.
+   *
+   * @example
+   * const last = (await env.commands({ last: true })).at(-1)
+   */
+  async commands(options: ListCommandsOptions = {}): Promise<CommandInfo[]> {
+    const wanted = checked('commands', listCommandsInput, options)
+    return await listCommands(await this.connect(), wanted)
   }
 
   /**

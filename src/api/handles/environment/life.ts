@@ -39,11 +39,13 @@ export abstract class EnvironmentLife extends EnvironmentCommands {
   }
 
   /**
-   * Changes its network. Programs inside continue, but their connections to the outside are cut. Resolves
-   * to the other ends of those that were open.
+   * Changes its network. Programs inside continue, but their connections to the outside are cut; if only
+   * `denyOut` and `allowOut` change, just those to what is denied now. Resolves to the other ends of those
+   * that were open.
    *
    * @example
    * const cut = await env.setNet('none')
+   * await env.setNet('nat', { denyOut: ['0.0.0.0/0'], allowOut: ['192.0.2.10'] })
    */
   async setNet(mode: NetMode, options: NetOptions = {}): Promise<NetChange['cut']> {
     const { signal, ...wanted } = checked('net', netInput, options)

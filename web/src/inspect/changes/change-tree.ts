@@ -8,6 +8,8 @@ export interface ChangeDirectory {
   readonly name: string
   readonly directories: readonly ChangeDirectory[]
   readonly changes: readonly FileChange[]
+  /** how the directory itself changed; null: only what is in it */
+  readonly own: FileChange | null
   /** of everything below it */
   readonly count: number
 }
@@ -36,21 +38,30 @@ export function changeTree(changes: readonly FileChange[]): ChangeDirectory {
     }
     at.changes.push(change)
   }
-  return settled(root)
+  return settled(root, null)
 }
 
-function settled(growing: Growing): ChangeDirectory {
-  const { path, name, inner, changes } = growing
+function settled(growing: Growing, own: FileChange | null): ChangeDirectory {
+  const { path, name, inner } = growing
   const directories = [...inner.values()]
-    .map(settled)
+    .map((each) =>
+      settled(each, growing.changes.find((change) => change.path === each.path) ?? null),
+    )
     .map(shortened)
     .sort((a, b) => a.name.localeCompare(b.name))
+  const changes = growing.changes.filter((change) => !isDirectory(change, inner))
   const count = changes.length + directories.reduce((sum, each) => sum + each.count, 0)
-  return { path, name, directories, changes, count }
+  return { path, name, directories, changes, own, count }
+}
+
+/** Whether something below it changed, too. */
+function isDirectory({ path }: FileChange, inner: Growing['inner']): boolean {
+  return inner.has(path.slice(path.lastIndexOf('/') + 1))
 }
 
 function shortened(directory: ChangeDirectory): ChangeDirectory {
   const [only, ...others] = directory.directories
-  if (only === undefined || others.length > 0 || directory.changes.length > 0) return directory
+  const hasMore = others.length > 0 || directory.changes.length > 0
+  if (only === undefined || hasMore || directory.own !== null || only.own !== null) return directory
   return { ...only, name: `${directory.name}/${only.name}` }
 }

@@ -106,6 +106,7 @@ function Directory({ directory, isTop = false, ...rest }: DirectoryProps) {
   return (
     <details open>
       <summary>
+        {directory.own !== null && <Sign kind={directory.own.kind} />}
         <span className="clip">{directory.name}</span>
         <span className="faint number"> {directory.count}</span>
       </summary>
@@ -124,6 +125,14 @@ const signs: Readonly<Record<FileChange['kind'], string>> = {
   renamed: '→',
 }
 
+function Sign({ kind }: Pick<FileChange, 'kind'>) {
+  return (
+    <span className="change-sign" data-kind={kind} role="img" aria-label={kind}>
+      {signs[kind]}
+    </span>
+  )
+}
+
 function ChangeButton({
   change,
   path,
@@ -139,9 +148,7 @@ function ChangeButton({
       title={change.path}
       onClick={() => onPath(change.path)}
     >
-      <span className="change-sign" role="img" aria-label={kind}>
-        {signs[kind]}
-      </span>
+      <Sign kind={kind} />
       <span className="clip">{change.path.split('/').at(-1)}</span>
       {sizeDelta !== 0 && (
         <span className="faint number small">

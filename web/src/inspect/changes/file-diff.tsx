@@ -28,13 +28,14 @@ export function FileDiff({ session, node, question, change }: FileDiffProps) {
     return parsePatch((await session.client.call('files.diff', wanted, { signal })).patch)
   })
   if (change === undefined) return null
+  const hasLines = loaded.state === 'ready' && loaded.value.kind !== 'binary'
   const isLive = node.kind === 'environment' && node.status === 'running' && session.can('exec')
   return (
     <section className="file-diff" aria-label={`Changes of ${path}`}>
       <header className="file-diff-head">
         <code className="clip">{path}</code>
         <span className="file-diff-forms">
-          {(['unified', 'side by side'] as const).map((each) => (
+          {(hasLines ? (['unified', 'side by side'] as const) : []).map((each) => (
             <button
               key={each}
               type="button"
@@ -66,10 +67,11 @@ export function FileDiff({ session, node, question, change }: FileDiffProps) {
 
 /** What changed beside the content. */
 function FactsLine({ change: { kind, before, after, from } }: { change: FileChange }) {
-  const sizes = [before, after].map((file) => (file === null ? '—' : formatBytes(file.sizeBytes)))
-  const modes = [before, after].map((file) => (file === null ? '—' : file.mode.toString(8)))
-  const owners = [before, after].map((file) => (file === null ? '—' : `${file.uid}:${file.gid}`))
-  const pair = ([a, b]: readonly (string | undefined)[]) => (a === b ? a : `${a} → ${b}`)
+  const files = [before, after].filter((file) => file !== null)
+  const sizes = files.map((file) => formatBytes(file.sizeBytes))
+  const modes = files.map((file) => file.mode.toString(8))
+  const owners = files.map((file) => `${file.uid}:${file.gid}`)
+  const pair = (words: readonly string[]) => [...new Set(words)].join(' → ')
   return (
     <p className="small faint">
       {kind}

@@ -34,12 +34,17 @@ export function ImageView({ session, id, path }: ImageViewProps) {
     session.client.readFile(id, path, { signal }),
   )
   const [url, setUrl] = useState<string | null>(null)
+  const [isBroken, setBroken] = useState(false)
   useEffect(() => {
     if (loaded.state !== 'ready') return
     const made = URL.createObjectURL(new Blob([loaded.value], { type: typeOf(path) ?? '' }))
     setUrl(made)
+    setBroken(false)
     return () => URL.revokeObjectURL(made)
   }, [loaded, path])
   if (loaded.state === 'failed') return <ErrorState error={loaded.error} onRetry={reload} />
-  return url === null ? null : <img className="image-view" src={url} alt={path} />
+  if (url === null) return null
+  if (isBroken)
+    return <p className="faint">Its name says that it is a picture, but its bytes do not.</p>
+  return <img className="image-view" src={url} alt={path} onError={() => setBroken(true)} />
 }

@@ -45,7 +45,9 @@ export function CommandList({ id, session: { client } }: ListProps) {
                 <td className="number faint">
                   {command.durationMs !== null && formatMs(command.durationMs)}
                 </td>
-                <td className="mono process-command">{command.command}</td>
+                <td className="mono process-command" data-lines="one" title={command.command}>
+                  {command.command}
+                </td>
               </tr>
             ))}
         </tbody>
