@@ -49,9 +49,18 @@ async function removeHomesOfKilledRuns(): Promise<void> {
     const pid = home.startsWith(homePrefix) && /^\d+/.exec(home.slice(homePrefix.length))?.[0]
     if (!pid || existsSync(`/proc/${pid}`)) continue
     console.log(`removing ${home}: the run that made it was killed`)
+    if (isOfProject(name)) {
+      rmSync(home, { recursive: true, force: true })
+      continue
+    }
     const stuck = await removeHome(home, findLeftovers(home))
     for (const line of stuck) console.log(`  ${line}`)
   }
+}
+
+/** The installed package, beside the home, is only files: nothing runs there. */
+function isOfProject(name: string): boolean {
+  return /-project(\.draft|\.lock)?$/.test(name)
 }
 
 /** Returns what could not be removed; then the directory stays, too. */
