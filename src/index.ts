@@ -39,6 +39,7 @@ export type { TokenOptions, Tokens } from './api/handles/tokens.ts'
 // Environments
 
 export type {
+  EndedCommand,
   EnvironmentInfo,
   InstanceStats,
   LogEntry,
@@ -113,9 +114,11 @@ export type {
   FileInfo,
   FileOwner,
   FileType,
+  ListFilesOptions,
   MkdirOptions,
   RemoveOptions,
   StatOptions,
+  Xattrs,
 } from './agent/files/files.ts'
 export type {
   TransferOptions,

@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto'
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate as immediately } from 'node:timers/promises'
 import { crc32 } from 'node:zlib'
@@ -6,7 +8,7 @@ import * as z from 'zod/mini'
 import { ifExists } from '../linux/files/if-exists.ts'
 import { namesIn } from '../linux/files/names-in.ts'
 import { pathExists } from '../linux/files/path-exists.ts'
-import { rename, stat, writeFile } from '../linux/files/quick-fs.ts'
+import { rename, stat } from '../linux/files/quick-fs.ts'
 import { BackendError } from '../model/errors.ts'
 import { copiedFiles } from './image-variants.ts'
 import { listFiles } from './memory/pages-files.ts'
@@ -70,7 +72,8 @@ export async function writeManifest(snapshot: string): Promise<void> {
 }
 
 async function replaceManifest(snapshot: string, manifest: Manifest): Promise<void> {
-  const draft = join(snapshot, `${manifestName}.new`)
+  const draft = join(snapshot, `${manifestName}.${randomUUID()}.new`)
+  // Not in this thread: others would wait for the disk.
   await writeFile(draft, JSON.stringify(manifest), { flush: true })
   await rename(draft, join(snapshot, manifestName))
 }

@@ -109,6 +109,10 @@ const meanings: readonly (readonly [RegExp, Meaning])[] = [
     }),
   ],
   [
+    /pidfd: PIDFD_THREAD flag/,
+    () => ({ object: 'a descriptor of a thread (pidfd_open with PIDFD_THREAD)', remedy: closeIt }),
+  ],
+  [
     /netlink: The socket has data to read/,
     () => ({
       object: 'a netlink socket with messages of the kernel that it has not read yet',

@@ -49,6 +49,10 @@ export interface NetSpec {
   readonly mode: NetMode
   /** networks of the host or its neighbours that are still reachable */
   readonly allow: readonly string[]
+  /** networks that are not reachable through the host; absent: none */
+  readonly denyOut?: readonly string[]
+  /** networks that are reachable although `denyOut` has them; absent: none */
+  readonly allowOut?: readonly string[]
 }
 
 export const environmentStatuses = [

@@ -31,6 +31,8 @@ export interface Journal {
   rolledBack(operation: Operation): Operation
   /** Every operation on an environment, oldest first. */
   list(environmentId: EnvironmentId): Operation[]
+  /** When the operation began that made its present life from something else; undefined if none has. */
+  lastBegun(environmentId: EnvironmentId): number | undefined
   /** The environment that was removed last, of those with this name, id or beginning of an id. */
   removed(reference: string): EnvironmentId | undefined
   /** Every operation that was part of a request, oldest first. */
@@ -68,6 +70,12 @@ export function journal(db: Database): Journal {
     list: (environmentId) => {
       const sql = 'SELECT * FROM journal WHERE environment_id = ? ORDER BY started_at, rowid'
       return db.all(sql, environmentId).map(fromRow)
+    },
+    lastBegun: (environmentId) => {
+      const sql = `SELECT max(started_at) AS at FROM journal WHERE environment_id = ? AND state = 'done'
+         AND kind IN ('create', 'attach', 'fork', 'restore', 'promote')`
+      const at = db.get(sql, environmentId)?.at
+      return typeof at === 'number' ? at : undefined
     },
     removed: (reference) => {
       const sql = `SELECT environment_id FROM journal WHERE kind = 'remove' AND state = 'done'

@@ -130,6 +130,17 @@ export const migrations: readonly string[] = [
     at INTEGER NOT NULL
   ) STRICT;
   `,
+  `
+  -- commands that have ended; they outlive their environment, as the journal does
+  CREATE TABLE ended_commands (
+    environment_id TEXT NOT NULL,
+    command_id TEXT NOT NULL,
+    ended_at INTEGER NOT NULL,
+    doc TEXT NOT NULL,
+    PRIMARY KEY (environment_id, ended_at, command_id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX ended_commands_by_age ON ended_commands (ended_at);
+  `,
 ]
 
 /** Brings the database up to date. Of several processes, one does it and the others wait. */

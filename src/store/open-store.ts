@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { type ActivityTimes, activityTimes } from './activity.ts'
 import { openDatabase } from './database.ts'
+import { type EndedCommands, endedCommands } from './ended-commands.ts'
 import { type Environments, environments } from './environments.ts'
 import { type EventLog, eventLog } from './event-log.ts'
 import { type Journal, journal } from './journal.ts'
@@ -20,6 +21,7 @@ export interface Store extends Disposable, AsyncDisposable {
   readonly spares: Spares
   readonly leases: Leases
   readonly reservations: Reservations
+  readonly endedCommands: EndedCommands
   readonly events: EventLog
   readonly tokens: Tokens
   readonly requests: Requests
@@ -51,6 +53,7 @@ export function openStore(home: string): Store {
     spares: spares(db),
     leases: held,
     reservations: reservations(db),
+    endedCommands: endedCommands(db),
     events: eventLog(db),
     tokens: tokens(db),
     requests: requests(db),

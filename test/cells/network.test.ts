@@ -232,7 +232,8 @@ for port in range(${from}, ${from + 10_000}): s.sendto(b'x', (sys.argv[1], port)
       const table = `ip forkpoint_${home.key}`
       const chains = ['arriving', 'output', 'rates_up', 'rates_down'].map((name) => `chain ${name}`)
       const sets = ['held', 'moving', 'connections'].map((name) => `set ${name}`)
-      const later = [...chains, ...sets, 'map uplinks', 'map downlinks']
+      const maps = ['uplinks', 'downlinks', 'outgoing', 'incoming'].map((name) => `map ${name}`)
+      const later = [...chains, ...sets, ...maps]
       const earlier = [
         ...['prerouting', 'forward'].map((name) => `flush chain ${table} ${name}`),
         ...later.map((each) => `delete ${each.replace(' ', ` ${table} `)}`),

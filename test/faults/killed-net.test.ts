@@ -24,9 +24,9 @@ beforeEach((ctx) => {
   if (whyNoNetworks !== null) ctx.skip(whyNoNetworks)
 })
 
-async function reaches(env: Environment): Promise<boolean> {
+async function reaches(env: Environment, seconds = 5): Promise<boolean> {
   const { address, port } = outside as OutsideNetwork
-  const line = `timeout 5 bash -c 'cat < /dev/tcp/${address}/${port}'`
+  const line = `timeout ${seconds} bash -c 'cat < /dev/tcp/${address}/${port}'`
   return (await env.exec(line)).exitCode === 0
 }
 
@@ -55,6 +55,34 @@ for (const [before, after] of [
     },
   )
 }
+
+test.each(killWalks.net)(
+  'denied networks that change, at %s, stay as they were, with their connections',
+  async (point) => {
+    const { address, port } = outside as OutsideNetwork
+    const denyOut = ['192.0.2.1/32']
+    const before = { mode: 'nat', allow: [], denyOut }
+    {
+      await using fp = await home.open()
+      const env = await fp.get('victim')
+      await env.setNet('none')
+      await env.setNet('nat', { denyOut })
+      await env.exec(`exec 9<>/dev/tcp/${address}/${port}`)
+    }
+    const ended = await runProgram(home, ['deny', 'victim'], { FORKPOINT_KILL_AT: point })
+    expect(ended, ended.stderr).toMatchObject({ exitCode: null, signal: 'SIGKILL' })
+    await using fp = await home.open()
+    const env = await fp.get('victim')
+    expect((await env.info()).net).toEqual(before)
+    const { stdout } = await env.exec('timeout 5 cat <&9; exec 9<&-')
+    expect(stdout).toBe(outside?.hostAddress)
+    expect(await reaches(env)).toBe(true)
+    await env.setNet('nat', { denyOut: ['0.0.0.0/0'] })
+    expect(await reaches(env, 1)).toBe(false)
+    await env.setNet('nat', { denyOut: [] })
+    await expectTidy(home, fp)
+  },
+)
 
 test('removing it leaves nothing', async () => {
   await home.removeAll()

@@ -19,10 +19,15 @@ export default async function setup(): Promise<() => Promise<void>> {
   process.env.FORKPOINT_RUNTIME ??= '/var/lib/forkpoint-runtime'
   const home = mkdtempSync(`${homePrefix}${process.pid}-`)
   process.env.FORKPOINT_HOME = home
+  // Its name begins as that of the home does, so that the next run removes it if this one is killed.
+  process.env.FORKPOINT_TEST_PROJECT = `${home}-project`
   // Hundreds of processes run the same sources: compiling them is most of what each does at first.
   process.env.NODE_COMPILE_CACHE = join(home, 'compiled')
 
   return async function teardown() {
+    for (const end of ['', '.draft', '.lock']) {
+      rmSync(`${home}-project${end}`, { recursive: true, force: true })
+    }
     const leftovers = await settledLeftovers(home)
     const stuck = await removeHome(home, leftovers)
     if (leftovers.length === 0) return

@@ -52,6 +52,12 @@ export class OutsideNetwork implements AsyncDisposable {
     return network
   }
 
+  /** Gives that computer another address, as if it were another one. */
+  alsoAt(address: string): void {
+    this.#inside('ip', 'addr', 'add', `${address}/32`, 'dev', 'lo')
+    ip('route', 'add', `${address}/32`, 'via', this.address)
+  }
+
   /** Runs a Python program on that computer. */
   python(program: string): ChildProcess {
     const words = ['netns', 'exec', this.namespace, '/usr/bin/python3', '-c', program]

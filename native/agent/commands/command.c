@@ -6,9 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "command-watch.h"
 #include "exec-process.h"
+#include "history.h"
 #include "shell.h"
 #include "stream.h"
 
@@ -109,6 +111,11 @@ void command_free(struct command *command) {
 }
 
 void command_retire(struct command *command) {
+  history_add(command);
+  if (command->state != COMMAND_FINISHED) {
+    command_free(command);
+    return;
+  }
   struct command *before = last_command();
   if (before) command_free(before);
   command_end_watchers(command);
@@ -130,7 +137,9 @@ static void forget_oldest(void) {
     struct command *command = container_of(node, struct command, link);
     if (ended <= KEPT_ENDED) return;
     bool is_used = command->is_last || command->holder || !list_empty(&command->watchers);
-    if (command->state >= COMMAND_ENDING && !is_used) command_free(command);
+    if (command->state < COMMAND_ENDING || is_used) continue;
+    history_add(command);
+    command_free(command);
   }
 }
 
@@ -150,10 +159,17 @@ int64_t command_duration_us(const struct command *command) {
   return runs ? agent_clock_us() - command->started_us : command->duration_us;
 }
 
+static int64_t wall_clock_ms(void) {
+  struct timespec now = {0};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
 void command_started(struct command *command, pid_t pid) {
   command->state = COMMAND_RUNNING;
   command->pid = pid;
   command->started_us = agent_clock_us();
+  command->started_ms = wall_clock_ms();
   command_announce(command);
 }
 
@@ -167,6 +183,7 @@ static void finish_if_complete(struct command *command) {
 
 void command_ended(struct command *command, int wait_status) {
   if (command->state == COMMAND_RUNNING) command->duration_us = agent_clock_us() - command->started_us;
+  command->ended_ms = wall_clock_ms();
   if (WIFSIGNALED(wait_status))
     command->signal = WTERMSIG(wait_status);
   else

@@ -45,7 +45,8 @@ struct command {
   bool killing; /* the grace is over */
 
   int64_t started_us, duration_us;
-  int exit_code, signal; /* signal is 0 if it exited */
+  int64_t started_ms, ended_ms; /* by the clock of the wall; 0: it has not */
+  int exit_code, signal;        /* signal is 0 if it exited */
   bool timed_out, shell_gone;
   bool is_last; /* it was forgotten, but is shown as the last command */
 
@@ -61,7 +62,7 @@ void command_register(struct command *command);
 struct command *command_find(const char *id);
 void command_free(struct command *command);
 
-/* Forgets an ended command, but for the end of its output, which is kept until the next one is forgotten. */
+/* Forgets an ended command, but not that it ran, nor the end of its output until the next one is retired. */
 void command_retire(struct command *command);
 
 /* The one that was retired, if it has this id. */

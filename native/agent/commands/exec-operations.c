@@ -11,6 +11,7 @@
 #include "command.h"
 #include "exec-process.h"
 #include "exec-shell.h"
+#include "history.h"
 #include "records.h"
 #include "stream.h"
 #include "util.h"
@@ -111,12 +112,22 @@ void op_exec_signal(struct stream *stream, const struct fields *fields) {
     stream_done(stream);
 }
 
+static void list_ended(struct stream *stream) {
+  autobuffer struct buffer records = {0};
+  history_put(&records);
+  records_send(stream, &records);
+}
+
 void op_exec_list(struct stream *stream, const struct fields *fields) {
   autobuffer struct buffer records = {0};
-  bool with_last = fields_int(fields, KEY_FLAGS, 0) & LIST_LAST;
+  int flags = (int)fields_int(fields, KEY_FLAGS, 0);
+  if (flags & LIST_ENDED) {
+    list_ended(stream);
+    return;
+  }
   list_for_each(node, &commands) {
     struct command *command = container_of(node, struct command, link);
-    if (command->is_last && !with_last) continue;
+    if (command->is_last && !(flags & LIST_LAST)) continue;
     size_t record = record_begin(&records);
     put_string(&records, KEY_ID, command->id);
     put_int(&records, KEY_MODE_EXEC, command->mode);
@@ -142,8 +153,7 @@ void op_exec_forget(struct stream *stream, const struct fields *fields) {
     return;
   }
   if (command->holder) stream_refuse(command->holder, ECANCELED, "command '%s' was forgotten", command->id);
-  bool stays = fields_int(fields, KEY_FLAGS, 0) & FORGET_BUT_LAST;
-  if (stays && command->state == COMMAND_FINISHED)
+  if (fields_int(fields, KEY_FLAGS, 0) & FORGET_BUT_LAST)
     command_retire(command);
   else
     command_free(command);

@@ -159,7 +159,7 @@ static void send_hello(struct connection *connection) {
   put_int(&fields, KEY_WINDOW, WINDOW_START);
   put_int(&fields, KEY_MAX_STREAMS, MAX_STREAMS);
   put_int(&fields, KEY_MAX_CONNECTIONS, MAX_CONNECTIONS);
-  put_int(&fields, KEY_FEATURES, FEATURE_TREES);
+  put_int(&fields, KEY_FEATURES, FEATURE_TREES | FEATURE_XATTRS);
   struct iovec piece = {buffer_bytes(&fields), fields.length};
   connection_send(connection, FRAME_HELLO, 0, 0, &piece, fields.failed ? 0 : 1);
 }

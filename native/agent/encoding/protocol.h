@@ -12,6 +12,7 @@
 
 /* What this agent can do that the first ones could not. */
 #define FEATURE_TREES 1
+#define FEATURE_XATTRS 2
 #define MAX_STREAMS 4096
 
 enum frame_type {
@@ -78,6 +79,7 @@ enum field_key {
   KEY_COOKIE = 42,
   KEY_NLINK = 43,
   KEY_CONTENT = 44,
+  KEY_XATTR = 45,
   KEY_COLS = 50,
   KEY_ROWS = 51,
   KEY_REPLAY_BYTES = 52,
@@ -92,10 +94,15 @@ enum field_key {
   KEY_COMMANDS = 74,
   KEY_CONNECTIONS = 75,
   KEY_FEATURES = 76,
+  KEY_STARTED_MS = 77,
+  KEY_ENDED_MS = 78,
 };
 
 /* Flag of exec.start: in a copy of the shell. */
 #define EXEC_IN_COPY 1
+
+/* Flag of exec.list: those that have ended, also if their output is gone. */
+#define LIST_ENDED 1
 
 /* Flag of exec.attach: read along, and take the command from nobody. */
 #define ATTACH_WATCH 1
@@ -103,8 +110,8 @@ enum field_key {
 /* Flag of exec.list: also the last command. */
 #define LIST_LAST 2
 
-/* Flag of exec.forget: the end of its output stays, as that of the last command. */
-#define FORGET_BUT_LAST 2
+/* Flag of exec.forget: it stays among those that have ended, and the end of its output as that of the last command. */
+#define FORGET_BUT_LAST 1
 
 enum op {
   OP_EXEC_START = 1,

@@ -9,7 +9,7 @@
 #include "stream.h"
 #include "util.h"
 
-#define FLAG_NO_FOLLOW 1
+enum { FLAG_NO_FOLLOW = 1, FLAG_XATTRS = 2 };
 
 char *path_field(struct stream *stream, const struct fields *fields, uint16_t key) {
   autofree char *path = fields_string(fields, key);
@@ -42,12 +42,13 @@ void op_file_stat(struct stream *stream, const struct fields *fields) {
   autobuffer struct buffer result = {0};
   struct stat status;
   if (!path) return;
-  int flags = fields_int(fields, KEY_FLAGS, 0) & FLAG_NO_FOLLOW ? AT_SYMLINK_NOFOLLOW : 0;
-  if (fstatat(AT_FDCWD, path, &status, flags) < 0) {
+  int64_t flags = fields_int(fields, KEY_FLAGS, 0);
+  if (fstatat(AT_FDCWD, path, &status, flags & FLAG_NO_FOLLOW ? AT_SYMLINK_NOFOLLOW : 0) < 0) {
     stream_fail_call(stream, errno, "stat '%s'", path);
     return;
   }
   put_status(&result, AT_FDCWD, path, &status);
+  if (flags & FLAG_XATTRS) put_xattrs(&result, AT_FDCWD, path, flags & FLAG_NO_FOLLOW ? O_NOFOLLOW : 0);
   stream_result(stream, &result);
 }
 

@@ -13,8 +13,11 @@
 /* Entries that are read before other work gets its turn. */
 #define SLICE 256
 
+#define FLAG_XATTRS 2
+
 struct listing {
   DIR *directory;
+  bool has_xattrs;
   struct buffer records;
   bool complete;
 };
@@ -27,6 +30,7 @@ static void add_entry(struct listing *listing, const char *name) {
   size_t record = record_begin(&listing->records);
   put_string(&listing->records, KEY_NAME, name);
   put_status(&listing->records, fd, name, &status);
+  if (listing->has_xattrs) put_xattrs(&listing->records, fd, name, O_NOFOLLOW);
   record_end(&listing->records, record);
 }
 
@@ -69,6 +73,7 @@ void op_file_list(struct stream *stream, const struct fields *fields) {
   if (!path) return;
   autoclose int fd = open(path, O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_CLOEXEC);
   struct listing *listing = fd < 0 ? NULL : calloc(1, sizeof *listing);
+  if (listing) listing->has_xattrs = fields_int(fields, KEY_FLAGS, 0) & FLAG_XATTRS;
   if (listing) listing->directory = fdopendir(fd);
   if (!listing || !listing->directory) {
     stream_fail_call(stream, errno, "open directory '%s'", path);

@@ -24,6 +24,7 @@ struct writing {
   bool has_mtime;
   int64_t mtime_ns;
   bool exclusive;
+  char **xattrs; /* "NAME=VALUE", to the last one, which is NULL; one allocation */
 };
 
 /* Appended bytes go to the end of the file, wherever that is by then; their offsets do not matter. */
@@ -58,6 +59,7 @@ static int set_attributes(const struct writing *writing, struct error *error) {
     return error_set(error, errno, "fchown '%s'", writing->path);
   if (writing->mode >= 0 && fchmod(writing->fd, writing->mode) < 0)
     return error_set(error, errno, "fchmod '%s'", writing->path);
+  if (set_xattrs(writing->fd, writing->path, writing->xattrs, error) < 0) return -1;
   if (writing->has_mtime && futimens(writing->fd, times) < 0)
     return error_set(error, errno, "futimens '%s'", writing->path);
   return 0;
@@ -96,6 +98,7 @@ static void writing_free(struct writing *writing) {
   if (writing->beside) unlink(writing->beside);
   free(writing->beside);
   free(writing->path);
+  free(writing->xattrs);
   free(writing);
 }
 
@@ -179,9 +182,14 @@ static int open_target(struct writing *writing, int64_t flags, struct error *err
   return 0;
 }
 
-static struct writing *new_writing(const struct fields *fields, char *path) {
+static struct writing *new_writing(const struct fields *fields, char *path, struct error *error) {
+  autofree char **xattrs = NULL;
+  if (fields_has(fields, KEY_XATTR) && fields_strings(fields, KEY_XATTR, &xattrs, error) < 0) return NULL;
   struct writing *writing = calloc(1, sizeof *writing);
-  if (!writing) return NULL;
+  if (!writing) {
+    error_set(error, ENOMEM, "calloc to write '%s'", path);
+    return NULL;
+  }
   int64_t mode = fields_int(fields, KEY_MODE, -1);
   *writing = (struct writing){
       .fd = -1,
@@ -192,14 +200,15 @@ static struct writing *new_writing(const struct fields *fields, char *path) {
       .has_mtime = fields_has(fields, KEY_MTIME_NS),
       .mtime_ns = fields_int(fields, KEY_MTIME_NS, 0),
       .exclusive = fields_int(fields, KEY_FLAGS, 0) & FLAG_EXCLUSIVE,
+      .xattrs = take_pointer(&xattrs),
   };
   return writing;
 }
 
 int file_put(char **path, const struct fields *fields, const uint8_t *bytes, size_t length, struct error *error) {
-  struct writing *writing = new_writing(fields, *path);
+  struct writing *writing = new_writing(fields, *path, error);
   struct stat status;
-  if (!writing) return error_set(error, ENOMEM, "calloc to write '%s'", *path);
+  if (!writing) return -1;
   take_pointer(path); /* the writing has it */
   int result = open_target(writing, fields_int(fields, KEY_FLAGS, 0), error);
   if (result == 0 && write_at(writing, bytes, length, 0) < 0)
@@ -213,9 +222,9 @@ void op_file_write(struct stream *stream, const struct fields *fields) {
   autofree char *path = path_field(stream, fields, KEY_PATH);
   struct error error;
   if (!path) return;
-  struct writing *writing = new_writing(fields, path);
+  struct writing *writing = new_writing(fields, path, &error);
   if (!writing) {
-    stream_fail_call(stream, ENOMEM, "calloc to write '%s'", path);
+    stream_fail(stream, &error);
     return;
   }
   take_pointer(&path); /* the writing has it */

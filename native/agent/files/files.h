@@ -18,6 +18,14 @@ void put_status(struct buffer *fields, int directory, const char *name, const st
 /* Sets the mode, the owner and the time that the fields have. Never follows a symlink. 0, or -1 with an error. */
 int file_change(const char *path, const struct fields *fields, struct error *error);
 
+/* file-xattrs.c */
+
+/* Puts the extended attributes `user.*` of what is there; FLAGS may be O_NOFOLLOW. */
+void put_xattrs(struct buffer *fields, int directory, const char *name, int flags);
+
+/* Sets attributes that were given as "NAME=VALUE"; XATTRS may be NULL. 0, or -1 with an error. */
+int set_xattrs(int fd, const char *path, char **xattrs, struct error *error);
+
 /* file-list.c */
 void op_file_list(struct stream *stream, const struct fields *fields);
 

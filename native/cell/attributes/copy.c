@@ -40,6 +40,7 @@ static const struct attribute_kind kinds[] = {
     {"queued", DESCRIPTOR, true, put_queued},
     {"reset", CONNECTION, false, put_reset},
     {"sealed", INSIDE, true, put_seal},
+    {"segments", DESCRIPTOR, false, put_segments},
     {"shut", DESCRIPTOR, true, put_shut},
     {"table-again", DESCRIPTOR, true, put_table_again},
     {"timer-slack", THREAD, false, put_timer_slack},

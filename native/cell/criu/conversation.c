@@ -45,7 +45,7 @@ static void reach_step(struct job *job, const char *step, pid_t pid) {
     set_up_network(&job->spec, pid);
     if (job->spec.connections) {
       job->is_locked = lock_network();
-      lower_mtus();
+      lower_mtu();
     }
     /* Sockets may be bound to an address that it had before its network was taken away. */
     if (!is_linked(&job->spec)) set_absent_addresses(true);
@@ -53,7 +53,7 @@ static void reach_step(struct job *job, const char *step, pid_t pid) {
   if (!strcmp(step, "post-setup-namespaces")) set_hostname(job->spec.hostname, job->first);
   /* All sockets exist. The processes themselves take them out of TCP_REPAIR, later. */
   if (!strcmp(step, "network-unlock") && job->spec.connections) {
-    put_mtus_back();
+    put_mtu_back();
     if (job->is_locked) unlock_network();
   }
   if (!strcmp(step, "pre-resume")) {

@@ -18,6 +18,7 @@
 #include "report.h"
 #include "shared/owned.h"
 
+#define INSIDE_INTERFACE "eth0"
 #define LOOSE_END "loose"
 
 struct request {

@@ -3,8 +3,6 @@
 
 #include "spec.h"
 
-#define INSIDE_INTERFACE "eth0"
-
 /* net.c */
 void bring_loopback_up(void);
 void create_veth(const struct spec *spec, pid_t peer);
@@ -24,8 +22,8 @@ bool lock_network(void);
 void unlock_network(void);
 
 /* packets.c: so that connections which are restored in between send packets of the size that they did. */
-void lower_mtus(void);
-void put_mtus_back(void);
+void lower_mtu(void);
+void put_mtu_back(void);
 
 /* connections.c */
 void forget_connections(const char *address);

@@ -94,6 +94,9 @@ int put_option(const struct target *target, const char *value);
 /* Makes a socket as the kernel makes it; for `note_options`. */
 void read_options(int fd, int family, struct option_value values[MOST_OPTIONS]);
 
+/* network/packets.c: has an end of a connection send packets of the size that it did. */
+int put_segments(const struct target *target, const char *value);
+
 /* connections.c */
 int put_push(const struct target *target, const char *value);
 int put_connection(const struct target *target, const char *value);

@@ -43,6 +43,12 @@ class Branching(WithEnvironment):
             with fork:
                 pass
         self.assertEqual(self.fp.list(labels={"part": "of-test"}), [])
+        env.label({"part": "of-tests", "other": "x"})
+        env.label({"other": None})
+        self.assertEqual(env.info().labels.get("part"), "of-tests")
+        self.assertNotIn("other", env.last_info.labels)
+        ready.annotate({"score": [1]})
+        self.assertEqual(ready.info().metadata, {"score": [1]})
         ready.label({"stage": None, "done": "yes"})
         self.assertEqual(ready.info().labels, {"done": "yes"})
         self.assertEqual(self.fp.prune(dry_run=True, keep_named=True).remove.count(ready.id), 0)
@@ -56,6 +62,10 @@ class Branching(WithEnvironment):
         with self.assertRaises(forkpoint.ConflictError):
             env.exec("true")
         env.resume()
+        cut = env.set_net("nat", deny_out=["0.0.0.0/0"], allow_out=["192.0.2.1"])
+        self.assertEqual((cut, env.last_info.net.allow_out), ([], ["192.0.2.1/32"]))
+        env.set_net("none")
+        self.assertEqual(env.info().net.mode, "none")
         env.set_policy(ttl_ms=None)
         self.assertEqual((env.info().status, env.last_info.policy.ttl_ms), ("running", None))
         self.assertGreater(env.stats().processes, 0)

@@ -74,15 +74,20 @@ export interface ListOptions extends CallOptions {
   readonly last?: boolean | undefined
 }
 
-/** What the agent keeps of a command that has ended: for `last`, the end of its output, until the next one ends. */
-export type Kept = 'nothing' | 'last'
+export interface Remembering {
+  /**
+   * Whether the environment remembers it once it has ended: in its log, and the end of its output until the next
+   * one has ended. For what a user runs, and not for what Forkpoint looks up for itself.
+   */
+  readonly isRemembered?: boolean | undefined
+}
 
 /** Flag of `exec.attach`. */
 const readAlongFlag = 1
 /** Flag of `exec.list`. */
 const withLastFlag = 2
 /** Flag of `exec.forget`. */
-const butLastFlag = 2
+const butLastFlag = 1
 
 const NOTHING_TAKEN: CommandOffsets = { stdout: 0, stderr: 0 }
 
@@ -263,14 +268,14 @@ export async function signalCommand(
   )
 }
 
-/** Drops the record of a command that has ended. */
+/** Drops a command that has ended. */
 export async function forgetCommand(
   connection: AgentConnection,
   id: string,
-  { kept = 'nothing', ...options }: CallOptions & { readonly kept?: Kept | undefined } = {},
+  { isRemembered, ...options }: CallOptions & Remembering = {},
 ): Promise<void> {
   const attempt = { verb: 'forget command', subject: id }
-  const flags = kept === 'last' ? butLastFlag : undefined
+  const flags = isRemembered ? butLastFlag : undefined
   await connection.request(attempt, { op: Op.execForget, id: checkCommandId(id), flags }, options)
 }
 
@@ -293,7 +298,7 @@ function printedOf({ stdoutOffset, stderrOffset }: Fields): CommandOffsets | nul
   return { stdout: stdoutOffset, stderr: stderrOffset }
 }
 
-function modeOf({ modeExec, flags = 0 }: Fields): CommandInfo['mode'] {
+export function modeOf({ modeExec, flags = 0 }: Fields): CommandInfo['mode'] {
   if (modeExec !== 1) return 'process'
   return (flags & inCopyFlag) === 0 ? 'shell' : 'detached'
 }

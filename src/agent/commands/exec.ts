@@ -11,7 +11,7 @@ import {
   type CommandOutput,
   type CommandResult,
   forgetCommand,
-  type Kept,
+  type Remembering,
   startCommand,
 } from './commands.ts'
 import { ExecLimit } from './exec-limit.ts'
@@ -25,7 +25,7 @@ type WithInput<Spec> = Spec extends CommandSpec
   : never
 export type ExecSpec = WithInput<CommandSpec>
 
-export interface ExecOptions extends CallOptions {
+export interface ExecOptions extends CallOptions, Remembering {
   /** Called with each chunk in order; the command waits for the promise it returns. */
   readonly onStdout?: OutputListener | undefined
   readonly onStderr?: OutputListener | undefined
@@ -41,8 +41,6 @@ export interface ExecOptions extends CallOptions {
   readonly collect?: 'unheard' | 'all'
   /** How much of each stream to keep at most; default 64 MiB. */
   readonly maxBytes?: number
-  /** What others may read of it once it has ended; default: nothing. */
-  readonly kept?: Kept
   /** Reconnects when the connection breaks, as it does when a snapshot is taken. */
   readonly reconnect?: () => Promise<AgentConnection>
 }
@@ -240,7 +238,8 @@ class ExecRun {
 
   /** Nothing is lost if this fails: the agent drops old records by itself. */
   #forget(): void {
-    forgetCommand(this.#connection, this.#id, { kept: this.#options.kept }).catch(() => {})
+    const { isRemembered } = this.#options
+    forgetCommand(this.#connection, this.#id, { isRemembered }).catch(() => {})
   }
 
   /** Nobody wants its output any more: ends it, and lets it print. */

@@ -1,4 +1,4 @@
-import { ResourceError } from '../../model/errors.ts'
+import { ConflictError, ResourceError } from '../../model/errors.ts'
 import { protocolError } from '../failures.ts'
 import { ByteCollector } from '../wire/byte-collector.ts'
 import type { AgentConnection, CallOptions } from '../wire/connection.ts'
@@ -7,7 +7,7 @@ import type { Inbox } from '../wire/inbox.ts'
 import { progressing } from '../wire/patience.ts'
 import type { AgentStream } from '../wire/stream.ts'
 import { Op } from '../wire/wire.ts'
-import { checkPath, type FileAttributes } from './files.ts'
+import { checkPath, type FileAttributes, type Xattrs } from './files.ts'
 
 export interface ReadOptions extends CallOptions {
   readonly offsetBytes?: number
@@ -25,6 +25,8 @@ export interface WriteOptions extends CallOptions, FileAttributes {
   readonly makeParents?: boolean
   /** `replace` is atomic: readers see the old content or the new. Default `replace`. */
   readonly how?: 'replace' | 'append' | 'create'
+  /** Extended attributes, by names that begin with `user.`; `replace` drops those that the file had. */
+  readonly xattrs?: Xattrs
 }
 
 /** A run of data; between runs are holes. */
@@ -127,7 +129,9 @@ export async function writeContent(
   options: WriteOptions,
   send: (stream: AgentStream) => Promise<number>,
 ): Promise<void> {
-  const { mode, uid, gid, mtimeNs, signal } = options
+  const { mode, uid, gid, mtimeNs, xattrs = {}, signal } = options
+  const pairs = Object.entries(xattrs).map(([name, value]) => `${name}=${value}`)
+  if (pairs.length > 0) requireXattrs(connection, path)
   const fields: Fields = {
     op: Op.fileWrite,
     path: checkPath(path),
@@ -136,6 +140,7 @@ export async function writeContent(
     uid,
     gid,
     mtimeNs,
+    xattr: pairs,
   }
   const attempt = { verb: 'write', subject: path }
   const stream = connection.open(fields, { attempt, signal, patience: progressing })
@@ -146,6 +151,13 @@ export async function writeContent(
   } finally {
     stream.cancel()
   }
+}
+
+function requireXattrs(connection: AgentConnection, path: string): void {
+  if (connection.has('xattrs')) return
+  throw new ConflictError(`cannot write the extended attributes of ${path}`, {
+    remedy: 'restore a snapshot of the environment: it was started by an earlier version',
+  })
 }
 
 function writeFlags(options: WriteOptions): number {

@@ -22,7 +22,11 @@ export interface FileInfo {
   readonly nlink: number
   /** The target of a symlink. */
   readonly target: string | null
+  /** Extended attributes `user.*` by name, as far as they are text; absent unless they were asked for. */
+  readonly xattrs?: Xattrs
 }
+
+export type Xattrs = Readonly<Record<string, string>>
 
 export interface FileEntry extends FileInfo {
   readonly name: string
@@ -41,6 +45,13 @@ export interface FileAttributes extends Partial<FileOwner> {
 export interface StatOptions extends CallOptions {
   /** Whether a symlink at the end of the path is followed; default `follow`. */
   readonly symlink?: 'follow' | 'itself'
+  /** Whether the answer has the extended attributes. */
+  readonly xattrs?: boolean
+}
+
+export interface ListFilesOptions extends CallOptions {
+  /** Whether the entries have their extended attributes. */
+  readonly xattrs?: boolean
 }
 
 export interface MkdirOptions extends CallOptions {
@@ -71,7 +82,7 @@ export async function statFile(
   path: string,
   options: StatOptions = {},
 ): Promise<FileInfo> {
-  const flags = options.symlink === 'itself' ? 1 : 0
+  const flags = (options.symlink === 'itself' ? 1 : 0) | xattrsFlag(options)
   const request = { op: Op.fileStat, path: checkPath(path), flags }
   return readInfo(await connection.request({ verb: 'stat', subject: path }, request, options))
 }
@@ -79,9 +90,9 @@ export async function statFile(
 export function listFiles(
   connection: AgentConnection,
   path: string,
-  options: CallOptions = {},
+  options: ListFilesOptions = {},
 ): Promise<FileEntry[]> {
-  const request = { op: Op.fileList, path: checkPath(path) }
+  const request = { op: Op.fileList, path: checkPath(path), flags: xattrsFlag(options) }
   return listRecords(connection, { verb: 'list', subject: path }, request, readEntry, options)
 }
 
@@ -96,6 +107,10 @@ export async function* eachFile(
   for await (const record of eachRecord(connection, attempt, request, options)) {
     yield readEntry(record)
   }
+}
+
+function xattrsFlag({ xattrs }: ListFilesOptions): number {
+  return xattrs ? 2 : 0
 }
 
 export async function makeDirectory(
@@ -186,5 +201,11 @@ function readInfo(fields: Fields): FileInfo {
     gid: need(fields, 'gid'),
     nlink: need(fields, 'nlink'),
     target: fields.target ?? null,
+    ...(fields.xattr && { xattrs: Object.fromEntries(fields.xattr.map(pairOf)) }),
   }
+}
+
+function pairOf(text: string): readonly [name: string, value: string] {
+  const at = text.indexOf('=')
+  return [text.slice(0, at), text.slice(at + 1)]
 }

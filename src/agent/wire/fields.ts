@@ -51,6 +51,7 @@ const table = {
   cookie: [42, 'int'],
   nlink: [43, 'int'],
   content: [44, 'bytes'],
+  xattr: [45, 'strings'],
   cols: [50, 'int'],
   rows: [51, 'int'],
   replayBytes: [52, 'int'],
@@ -65,6 +66,8 @@ const table = {
   commands: [74, 'int'],
   connections: [75, 'int'],
   features: [76, 'int'],
+  startedMs: [77, 'int'],
+  endedMs: [78, 'int'],
 } as const satisfies Record<string, readonly [key: number, kind: FieldKind]>
 
 interface KindTypes {

@@ -15,7 +15,7 @@ export const INITIAL_WINDOW_BYTES = 262_144
 export const MAX_REPLAY_BYTES = 1_048_576
 
 /** What agents can do that the first ones could not, as bits of their hello. */
-export const Feature = { trees: 1 } as const
+export const Feature = { trees: 1, xattrs: 2 } as const
 
 export const FrameType = {
   hello: 1,

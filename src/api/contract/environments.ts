@@ -4,7 +4,14 @@ import * as e from '../inputs/environment-inputs.ts'
 import { eitherId, environmentId } from '../inputs/ids.ts'
 import { labelChanges } from '../inputs/maps.ts'
 import { environmentFilter } from '../inputs/store-inputs.ts'
-import { environmentInfo, forked, instanceStats, logEntry, netChange } from './data/environment.ts'
+import {
+  endedCommand,
+  environmentInfo,
+  forked,
+  instanceStats,
+  logEntry,
+  netChange,
+} from './data/environment.ts'
 import { snapshotInfo } from './data/snapshot.ts'
 import { making, operation } from './operation.ts'
 
@@ -26,6 +33,12 @@ export const environmentOperations = {
   'environment.stats': operation('read', fields(id, {}), instanceStats),
   /** its operations, oldest first; also of one that was removed */
   'environment.log': operation('read', fields({ reference: e.reference }, {}), z.array(logEntry)),
+  /** the last commands that have ended inside, oldest first; also of one that was removed */
+  'environment.commandLog': operation(
+    'read',
+    fields({ reference: e.reference }, {}),
+    z.array(endedCommand),
+  ),
   'environment.pause': operation('branch', fields(id, e.pause), environmentInfo),
   'environment.resume': operation('branch', fields(id, {}), environmentInfo),
   /** brings one back that sleeps, if it may be woken, because somebody wants to use it */

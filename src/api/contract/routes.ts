@@ -30,6 +30,7 @@ export const routes: Readonly<Record<OperationName, Route>> = {
   'environment.list': get('/v1/environments'),
   'environment.stats': get(`${environment}/stats`),
   'environment.log': get('/v1/environments/{reference}/log'),
+  'environment.commandLog': get('/v1/environments/{reference}/command-log'),
   'environment.pause': post(`${environment}/pause`),
   'environment.resume': post(`${environment}/resume`),
   'environment.wake': post(`${environment}/wake`),

@@ -12,6 +12,7 @@ import { type FileWatch, type WatchOptions, watchFiles } from '../../agent/files
 import {
   type FileEntry,
   type FileInfo,
+  type ListFilesOptions,
   listFiles,
   type MkdirOptions,
   makeDirectory,
@@ -32,6 +33,7 @@ import { data } from '../inputs/data.ts'
 import {
   callInput,
   downloadInput,
+  listInput,
   mkdirInput,
   readInput,
   removeInput,
@@ -86,8 +88,8 @@ export class EnvironmentFiles {
     await writeFile(await this.#connect(), inside('write', path), content, wanted)
   }
 
-  async list(path: string, options: CallOptions = {}): Promise<FileEntry[]> {
-    const wanted = checked('list', callInput, options)
+  async list(path: string, options: ListFilesOptions = {}): Promise<FileEntry[]> {
+    const wanted = checked('list', listInput, options)
     return listFiles(await this.#connect(), inside('list', path), wanted)
   }
 

@@ -2,7 +2,7 @@ import { isAbsolute, resolve } from 'node:path'
 import { errorFromJson, type ForkpointError } from '../../model/errors.ts'
 import type { SnapshotId } from '../../model/ids.ts'
 import type { ShortSource, SourceRequest } from '../../model/source.ts'
-import type { LogEntry } from '../contract/data/environment.ts'
+import type { EndedCommand, LogEntry } from '../contract/data/environment.ts'
 import type { Compaction, PrunePlan } from '../contract/data/snapshot.ts'
 import type {
   CachedImage,
@@ -226,6 +226,18 @@ export class ForkpointHandle implements AsyncDisposable {
   async log(reference: string, options: CallOptions = {}): Promise<readonly LogEntry[]> {
     const input = { reference: checked('log', e.reference, reference) }
     return await this.#control.call('environment.log', input, checked('log', callInput, options))
+  }
+
+  /**
+   * The last commands that have ended in an environment, oldest first: also of one that was removed.
+   *
+   * @example
+   * const failed = (await fp.commandLog('web')).filter(({ exit }) => exit.exitCode !== 0)
+   */
+  async commandLog(reference: string, options: CallOptions = {}): Promise<readonly EndedCommand[]> {
+    const input = { reference: checked('commandLog', e.reference, reference) }
+    const call = checked('commandLog', callInput, options)
+    return await this.#control.call('environment.commandLog', input, call)
   }
 
   /** What CRIU wrote when it last could not dump or restore processes, newest first. */

@@ -44,7 +44,7 @@ const source = value(`a source: ${sourceForms}`, toSourceRequest)
 
 const network = v.textValue('a network such as 10.0.0.0/8', parseCidr)
 
-const netAllow = list('a list of networks such as 10.0.0.0/8', network, 1000)
+const networks = list('a list of networks such as 10.0.0.0/8', network, 1000)
 
 const policyMs = v.whole(leastPolicyMs)
 
@@ -62,7 +62,11 @@ export const netMode: Input<NetMode> = v.oneOf(...netModes)
 
 export const net = {
   /** networks of the host or its neighbours that it may reach, as CIDRs; absent: those it had */
-  allow: netAllow,
+  allow: networks,
+  /** networks that it does not reach through the host, as CIDRs; absent: those it had */
+  denyOut: networks,
+  /** networks that it reaches although `denyOut` has them, as CIDRs; absent: those it had */
+  allowOut: networks,
 }
 
 /** The options of `create`. */
@@ -81,7 +85,11 @@ export const create = {
   /** how its forks get their memory; absent: as the configuration says */
   memory: v.oneOf(...memoryModes),
   /** networks of the host or its neighbours that it may still reach, as CIDRs */
-  netAllow,
+  netAllow: networks,
+  /** networks that it does not reach through the host, as CIDRs, such as 0.0.0.0/0 for all of them */
+  netDenyOut: networks,
+  /** networks that it reaches although `netDenyOut` has them, as CIDRs */
+  netAllowOut: networks,
   /** variables of every command */
   env: shellVariables,
   labels,

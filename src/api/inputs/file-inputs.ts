@@ -9,6 +9,22 @@ import * as v from './values.ts'
 const id = v.whole(0, 2 ** 32 - 2)
 const mode = v.whole(0, 0o7777)
 
+/** What the kernel takes for all names and values of one file, on most file systems. */
+const mostXattrBytes = 4096
+
+const xattrs: Input<Readonly<Record<string, string>>> = value(
+  `texts by names such as user.origin, at most ${mostXattrBytes} bytes together`,
+  (given) => {
+    if (typeof given !== 'object' || given === null) return undefined
+    const entries = Object.entries(given)
+    const isFit = entries.every(
+      ([name, text]) => /^user\.[^=]+$/.test(name) && v.isText(name) && v.isText(text),
+    )
+    const size = Buffer.byteLength(entries.flat().join(''))
+    return isFit && size <= mostXattrBytes ? Object.fromEntries(entries) : undefined
+  },
+)
+
 const nanoseconds: Input<bigint> = value('a bigint of nanoseconds since 1970', (given) =>
   typeof given === 'bigint' && given >= -(2n ** 63n) && given < 2n ** 63n ? given : undefined,
 )
@@ -29,12 +45,16 @@ export const writeInput = options({
   mtimeNs: nanoseconds,
   makeParents: v.truth,
   how: v.oneOf('replace', 'append', 'create'),
+  xattrs,
 })
 
 export const statInput = options({
   signal: v.signal,
   symlink: v.oneOf('follow', 'itself'),
+  xattrs: v.truth,
 })
+
+export const listInput = options({ signal: v.signal, xattrs: v.truth })
 
 export const mkdirInput = options({ signal: v.signal, mode, parents: v.truth })
 

@@ -7,6 +7,7 @@ import {
   formatClock,
   formatDuration,
 } from '../../model/values/quantities.ts'
+import { listsInWords } from './network.ts'
 import { policyFacts } from './policy.ts'
 
 type Facts = readonly (readonly [string, string])[]
@@ -25,7 +26,7 @@ function environmentFacts(info: EnvironmentInfo, nowMs: number): Facts {
     ['source', formatSource(source)],
     ['backend', backend],
     ['head', head ?? 'none: no snapshot was taken of it'],
-    ['network', [net.mode, ...net.allow].join(', ')],
+    ['network', net.mode + listsInWords(net)],
     ...limitFacts(info.limits),
     ['workdir', workdir],
     ['hostname', hostname],

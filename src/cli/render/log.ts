@@ -1,38 +1,89 @@
-import type { LogEntry } from '../../index.ts'
+import type { EndedCommand, LogEntry } from '../../index.ts'
 import { formatBytes, formatClock, formatDuration } from '../../model/values/quantities.ts'
+import { shortCommand } from '../exec/remarks.ts'
+import { exitOf } from './exit.ts'
 import type { Style } from './layout/style.ts'
 import { type Column, table } from './layout/table.ts'
 
-export function renderLog(entries: readonly LogEntry[], nowMs: number, style: Style): string {
-  const columns: readonly Column<LogEntry>[] = [
-    { title: 'TIME', cell: ({ startedAt }) => formatClock(startedAt, nowMs) },
-    { title: 'OPERATION', cell: operationOf, paint: (text) => style.strong(text) },
-    {
-      title: 'STATE',
-      cell: ({ state }) => states[state],
-      paint: (text, { state }) => paints[state](style)(text),
-    },
-    { title: 'TOOK', cell: ({ durationMs }) => optional(durationMs, formatDuration) },
-    { title: 'WRITTEN', cell: ({ bytes }) => optional(bytes, formatBytes) },
-    {
-      title: 'SNAPSHOT',
-      cell: ({ snapshot, from }) => snapshot ?? (from && `from ${from}`) ?? '-',
-      drop: 2,
-    },
-    { title: 'STEPS', cell: stepsOf, drop: 1 },
-  ]
-  return table(columns, entries, style)
+/** What was done to an environment, and what ran in it. */
+export interface History {
+  readonly operations: readonly LogEntry[]
+  readonly commands: readonly EndedCommand[]
 }
 
-/** With what started it, if no caller did. */
-function operationOf({ kind, cause }: LogEntry): string {
-  return cause === null ? kind : `${kind} (${cause})`
+interface Line {
+  readonly at: number
+  readonly what: string
+  readonly state: string
+  readonly mood: 'good' | 'doubtful' | 'bad'
+  readonly durationMs: number | null
+  readonly written: string
+  readonly snapshot: string
+  readonly details: string
+}
+
+/** One line each, in the order in which they began. */
+export function renderLog({ operations, commands }: History, nowMs: number, style: Style): string {
+  const columns: readonly Column<Line>[] = [
+    { title: 'TIME', cell: ({ at }) => formatClock(at, nowMs) },
+    { title: 'OPERATION', cell: ({ what }) => what, paint: (text) => style.strong(text) },
+    {
+      title: 'STATE',
+      cell: ({ state }) => state,
+      paint: (text, { mood }) => style[mood](text),
+    },
+    {
+      title: 'TOOK',
+      cell: ({ durationMs }) => (durationMs === null ? '-' : formatDuration(durationMs)),
+    },
+    { title: 'WRITTEN', cell: ({ written }) => written, drop: 2 },
+    { title: 'SNAPSHOT', cell: ({ snapshot }) => snapshot, drop: 1 },
+    { title: 'DETAILS', cell: ({ details }) => details, least: leastDetails },
+  ]
+  const lines = [...operations.map(operationLine), ...commands.map(commandLine)]
+  return table(
+    columns,
+    lines.sort((a, b) => a.at - b.at),
+    style,
+  )
+}
+
+/** Enough to recognize a command. */
+const leastDetails = 24
+
+function operationLine(entry: LogEntry): Line {
+  const { kind, cause, state, startedAt, durationMs, bytes, snapshot, from } = entry
+  const { word, mood } = states[state]
+  return {
+    at: startedAt,
+    // With what started it, if no caller did.
+    what: cause === null ? kind : `${kind} (${cause})`,
+    state: word,
+    mood,
+    durationMs,
+    written: bytes === null ? '-' : formatBytes(bytes),
+    snapshot: snapshot ?? (from && `from ${from}`) ?? '-',
+    details: detailsOf(entry),
+  }
+}
+
+function commandLine({ mode, command, startedAt, durationMs, exit }: EndedCommand): Line {
+  return {
+    at: startedAt,
+    what: mode === 'detached' ? 'exec -d' : 'exec',
+    state: exitOf(exit),
+    mood: exit.exitCode === 0 ? 'good' : 'bad',
+    durationMs,
+    written: '-',
+    snapshot: '-',
+    details: shortCommand(command),
+  }
 }
 
 /** A step that took no time is not worth its words. */
 const leastMs = 0.5
 
-function stepsOf({ phases, error }: LogEntry): string {
+function detailsOf({ phases, error }: LogEntry): string {
   if (error !== null) return error.message
   return phases
     .filter(({ ms }) => ms >= leastMs)
@@ -71,20 +122,9 @@ const steps: Readonly<Record<string, string>> = {
   wake: 'wake a spare',
 }
 
-function optional(value: number | null, format: (value: number) => string): string {
-  return value === null ? '-' : format(value)
-}
-
-const states: Record<LogEntry['state'], string> = {
-  open: 'running',
-  done: 'done',
-  failed: 'failed',
-  rolled_back: 'killed, recovered',
-}
-
-const paints: Record<LogEntry['state'], (style: Style) => (text: string) => string> = {
-  open: (style) => style.doubtful,
-  done: (style) => style.good,
-  failed: (style) => style.bad,
-  rolled_back: (style) => style.doubtful,
+const states: Record<LogEntry['state'], Pick<Line, 'mood'> & { readonly word: string }> = {
+  open: { word: 'running', mood: 'doubtful' },
+  done: { word: 'done', mood: 'good' },
+  failed: { word: 'failed', mood: 'bad' },
+  rolled_back: { word: 'killed, recovered', mood: 'doubtful' },
 }

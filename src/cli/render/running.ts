@@ -1,6 +1,7 @@
 import type { CommandInfo, ProcessInfo } from '../../index.ts'
 import { formatBytes, formatDuration } from '../../model/values/quantities.ts'
 import { shortCommand } from '../exec/remarks.ts'
+import { exitOf } from './exit.ts'
 import type { Style } from './layout/style.ts'
 import { type Column, table } from './layout/table.ts'
 
@@ -42,7 +43,7 @@ export function renderRunning({ commands, processes }: Running, style: Style): s
 
 function statusOf({ running, pid, exit }: CommandInfo): string {
   if (running) return pid === null ? 'waiting' : 'running'
-  return exit === null ? 'ended' : (exit.signal ?? `exit ${exit.exitCode}`)
+  return exit === null ? 'ended' : exitOf(exit)
 }
 
 function placeOf({ mode, shell }: CommandInfo): string {

@@ -16,8 +16,6 @@ export const ownLabels = {
   envs: 'e2b.envs',
   /** `no`: its ports need its traffic token */
   public: 'e2b.public',
-  /** what the client asked for, as JSON */
-  network: 'e2b.network',
 } as const
 
 export const ownPrefix = 'e2b.'

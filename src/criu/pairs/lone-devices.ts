@@ -9,6 +9,9 @@ import type { PairsPlace } from './find-pairs.ts'
 import { searchDevices } from './search-devices.ts'
 import { searchedPages } from './searched-pages.ts'
 
+/** A larger one is the heap of a language, which keeps no plain numbers. The snapshot waits for this search. */
+const largestArea = 32 * 2 ** 20
+
 /**
  * Processes that hold locks and remember a device number without an inode beside it: it may be that of what they have
  * locked, as /proc/locks shows it. Such a number is not changed in copies, because nothing proves that it is one.
@@ -21,7 +24,10 @@ export async function lostDevices(
   const images = openImages(join(place.home, 'images'))
   const holders = lockHolders(images)
   if (holders.size === 0) return []
-  const pages = searchedPages(images, join(place.home, 'pages'), (pid) => holders.has(pid))
+  const pages = searchedPages(images, join(place.home, 'pages'), {
+    process: (pid) => holders.has(pid),
+    area: ({ start, end }) => end - start <= largestArea,
+  })
   const found = await searchDevices(tools, images, place.files, { pages, lone: true })
   const alone = new Set(found.filter(({ kind }) => kind === 'lone').map(({ pid }) => pid))
   return [...alone].map((pid) => ({

@@ -18,6 +18,12 @@ export interface SearchedPages extends PlacedPages {
   readonly pid: number
 }
 
+/** What of it is searched; absent: everything. */
+interface Only {
+  readonly process?: (pid: number) => boolean
+  readonly area?: (area: Area) => boolean
+}
+
 /**
  * Where programs keep what they remember: all memory that only they have, and may write to. `pages` is the
  * directory of the files that they map. In order of addresses, process by process.
@@ -25,12 +31,14 @@ export interface SearchedPages extends PlacedPages {
 export function searchedPages(
   images: DumpImages,
   pages: string,
-  isSearched: (pid: number) => boolean = () => true,
+  { process: isSearched = () => true, area: isWanted = () => true }: Only = {},
 ): SearchedPages[] {
   const processes = dumpedProcesses(images).filter(({ pid }) => isSearched(pid))
   return processes.flatMap((process) => {
     using all = pagesOf(images, process, [pages])
-    const own = inOrder(decodeAreas(process.mm).areas).filter(isOwn)
+    const own = inOrder(decodeAreas(process.mm).areas).filter(
+      (area) => isOwn(area) && isWanted(area),
+    )
     const parts = intersect([...all.pieces(Number.MAX_SAFE_INTEGER)], own, partOf)
     return parts.map((part) => ({ ...part, pid: process.pid }))
   })

@@ -5,6 +5,7 @@ import { byAgeAndName } from '../../model/values/natural-order.ts'
 import { requireCapability } from '../capabilities.ts'
 import { noteCopy, readCopyNote } from '../copying/copy-notes.ts'
 import type { Engine } from '../engine.ts'
+import { commandLog } from '../history/command-log.ts'
 import { logEntry, loggedId } from '../history/log.ts'
 import { attach } from '../operations/create/attach.ts'
 import { create } from '../operations/create/create.ts'
@@ -55,6 +56,9 @@ export const environmentHandlers: Handlers<keyof typeof environmentOperations> =
   },
   'environment.log': async ({ store }, { reference }) =>
     store.journal.list(loggedId(store, reference)).map(logEntry),
+  'environment.commandLog': async (engine, { reference }) => [
+    ...(await commandLog(engine, loggedId(engine.store, reference))),
+  ],
   'environment.pause': async (engine, { id, release: wantsRelease }) => {
     if (wantsRelease) await release(engine, id)
     else await pause(engine, id)

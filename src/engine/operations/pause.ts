@@ -3,6 +3,7 @@ import type { EnvironmentId } from '../../model/ids.ts'
 import type { Cause } from '../../model/policy.ts'
 import { requireFacet, requireOfLife } from '../capabilities.ts'
 import type { Engine } from '../engine.ts'
+import { noteCommands } from '../history/command-log.ts'
 import { liveRecord } from '../recovery/liveness.ts'
 import { hold } from '../recovery/recover.ts'
 
@@ -51,6 +52,7 @@ async function change(
   const backend = engine.backend(record.backend)
   requireOfLife(backend, record.instance, 'pause')
   const pausing = requireFacet(backend, 'pausing')
+  await noteCommands(engine, record)
   const operation = store.journal.begin(kind, id, cause && { cause })
   try {
     await pausing[kind](record)

@@ -4,6 +4,7 @@ import { patience } from '../../model/values/patience.ts'
 import { withoutUndefined } from '../../model/values/without-undefined.ts'
 import { removeUnusedNotes } from '../copying/copy-notes.ts'
 import type { Engine } from '../engine.ts'
+import { noteCommands } from '../history/command-log.ts'
 import { secureLastCopy } from '../proofs/last-copy.ts'
 import { recoverEnvironment } from '../recovery/recover.ts'
 import { unlessUnreachable } from '../recovery/unreachable.ts'
@@ -39,6 +40,7 @@ export async function remove(
     return store.journal.begin('remove', id, withoutUndefined({ name: name ?? undefined, cause }))
   })
   killPoint('remove:recorded')
+  await noteCommands(engine, record)
   engine.transports.cut(id)
   try {
     await discardSpares(engine, { environmentId: id })

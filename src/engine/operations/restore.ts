@@ -10,6 +10,7 @@ import type { ReadySpare } from '../../store/spares.ts'
 import { greet, introduce } from '../agents.ts'
 import { requireCapability } from '../capabilities.ts'
 import type { Engine } from '../engine.ts'
+import { noteCommands } from '../history/command-log.ts'
 import { type CopyMemory, reserveCopies } from '../memory/copy-memory.ts'
 import { requireWithinLimits } from '../memory/limits.ts'
 import { secureLastCopy } from '../proofs/last-copy.ts'
@@ -105,6 +106,7 @@ export async function exchange(
   const { operation, spare } = begin(engine, id, snapshot, { kind, cause })
   const watch = stopwatch()
   killPoint(`${kind}:begun`)
+  const noted = noteCommands(engine, record)
   let exchanged: EnvironmentRecord
   try {
     const next = await nextLife(engine, record, { snapshot, memory }, spare, watch)
@@ -128,6 +130,7 @@ export async function exchange(
     throw error
   }
   killPoint(`${kind}:committed`)
+  await noted
   engine.transports.cut(id)
   endLater(engine, record)
   return exchanged

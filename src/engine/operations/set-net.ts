@@ -4,6 +4,7 @@ import type { ChangedNet } from '../../backends/facets.ts'
 import { killPoint } from '../../linux/kill-points.ts'
 import type { EnvironmentRecord, NetSpec } from '../../model/environment.ts'
 import { InvalidInputError } from '../../model/errors.ts'
+import { withoutUndefined } from '../../model/values/without-undefined.ts'
 import type { Lease } from '../../store/leases.ts'
 import { requireCapability, requireFacet, requireOfLife } from '../capabilities.ts'
 import type { Engine } from '../engine.ts'
@@ -13,6 +14,7 @@ import { putBackNet } from '../recovery/put-back-net.ts'
 import { hold } from '../recovery/recover.ts'
 import { undoFailed } from '../recovery/undo-failed.ts'
 import { discardSpares } from '../spares/discard.ts'
+import { netSpec } from './net-spec.ts'
 
 interface NetResult extends Pick<ChangedNet, 'cut'> {
   readonly record: EnvironmentRecord
@@ -24,16 +26,17 @@ interface NetResult extends Pick<ChangedNet, 'cut'> {
  */
 export async function setNet(
   engine: Engine,
-  { id, mode, allow }: Input<'environment.net'>,
+  { id, mode, ...lists }: Input<'environment.net'>,
 ): Promise<NetResult> {
-  if (mode === 'none' && allow !== undefined) {
+  if (mode === 'none' && Object.values(lists).some((list) => list !== undefined)) {
     throw new InvalidInputError('an environment without a network reaches no other networks', {
-      remedy: 'use the network mode nat, or leave out the networks that it may reach',
+      remedy: 'use the network mode nat, or leave out the networks that it may and may not reach',
     })
   }
   await using lease = await hold(engine, id, 'net')
   const record = await currentRecord(engine, id)
-  const net: NetSpec = { mode, allow: allow ?? record.net.allow }
+  const { allow, denyOut, allowOut } = record.net
+  const net = netSpec(mode, { allow, denyOut, allowOut, ...withoutUndefined(lists) })
   if (isDeepStrictEqual(net, record.net)) return { record, cut: [] }
   const backend = engine.backend(record.backend)
   requireOfLife(backend, record.instance, 'net-switch')

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
   mkdirSync,
@@ -60,6 +61,41 @@ describe('files inside', unless(whyNoAgent), () => {
     let bytes = 0
     for await (const chunk of streamFile(connection, agent.path('stream'))) bytes += chunk.length
     expect(bytes).toBe(5_000_050)
+  })
+
+  test('keep extended attributes until they are replaced', async () => {
+    const path = agent.path('noted')
+    const xattrs = { 'user.a': 'one=1', 'user.b': '' }
+    await writeFile(connection, path, 'x', { xattrs })
+    symlinkSync('noted', agent.path('noted-link'))
+    const asked = { xattrs: true }
+    expect((await statFile(connection, agent.path('noted-link'), asked)).xattrs).toEqual(xattrs)
+    const itself = { ...asked, symlink: 'itself' } as const
+    expect(await statFile(connection, agent.path('noted-link'), itself)).not.toHaveProperty(
+      'xattrs',
+    )
+    expect(await statFile(connection, path)).not.toHaveProperty('xattrs')
+    const listed = await listFiles(connection, agent.path('.'), asked)
+    expect(listed.find(({ name }) => name === 'noted')).toMatchObject({ xattrs })
+    await writeFile(connection, path, 'y')
+    expect(await statFile(connection, path, asked)).not.toHaveProperty('xattrs')
+  })
+
+  test('with more extended attributes than an answer holds, or others than text, have some of them', async () => {
+    const path = agent.path('hostile')
+    await writeFile(connection, path, 'x')
+    const script = `
+import os, sys
+os.setxattr(sys.argv[1], 'user.nul', b'a\\0b')
+for i in range(10):
+    try: os.setxattr(sys.argv[1], f'user.{i}-' + 200 * 'n', 300 * b'v')
+    except OSError: break
+os.setxattr(sys.argv[1], 'user.no=text', b'\\xff')`
+    execFileSync('/usr/bin/python3', ['-c', script, path])
+    const { xattrs = {} } = await statFile(connection, path, { xattrs: true })
+    expect(Object.keys(xattrs).length).toBeGreaterThan(3)
+    expect(Object.keys(xattrs)).not.toContain('user.nul')
+    expect(JSON.stringify(xattrs).length).toBeLessThan(10_000)
   })
 
   test('that are empty are empty', async () => {

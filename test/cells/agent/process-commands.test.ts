@@ -182,7 +182,7 @@ describe('a command as a fresh process', unless(whyNoAgent), () => {
   test('can be read once more when it was the last, and is gone after the next', async () => {
     const ran = 'seq 1 100000; echo failed >&2; exit 3'
     const run = { mode: 'process', command: ran } as const
-    await execCommand(connection, { ...run, id: 'last-1' }, { kept: 'last' })
+    await execCommand(connection, { ...run, id: 'last-1' }, { isRemembered: true })
     expect((await listCommands(connection)).map(({ id }) => id)).not.toContain('last-1')
     const last = (await listCommands(connection, { last: true })).at(-1)
     expect(last).toMatchObject({ id: 'last-1', command: ran, exit: { exitCode: 3 } })
@@ -196,8 +196,8 @@ describe('a command as a fresh process', unless(whyNoAgent), () => {
 
     await execCommand(connection, { ...run, id: 'inner' })
     expect((await listCommands(connection, { last: true })).at(-1)?.id).toBe('last-1')
-    await execCommand(connection, { ...run, id: 'last-1' }, { kept: 'last' })
-    await execCommand(connection, { ...run, id: 'last-2' }, { kept: 'last' })
+    await execCommand(connection, { ...run, id: 'last-1' }, { isRemembered: true })
+    await execCommand(connection, { ...run, id: 'last-2' }, { isRemembered: true })
     const ids = (await listCommands(connection, { last: true })).map(({ id }) => id)
     expect(ids.filter((id) => id.startsWith('last'))).toEqual(['last-2'])
   })

@@ -2,6 +2,8 @@ import { request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Sandbox } from 'e2b'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { OutsideNetwork, whyNoNetworks } from '../../support/outside-network.ts'
+import { patiently } from '../../support/patiently.ts'
 import { type E2bHome, serveE2b } from './support/e2b-home.ts'
 
 interface Answer {
@@ -259,6 +261,57 @@ describe('the wire of E2B', () => {
       const wrong = { 'e2b-traffic-access-token': tokenOf(sandbox) }
       expect((await askHost(made.getHost(8080), wrong)).status).toBe(401)
       await made.kill()
+    })
+  })
+
+  describe('the network', () => {
+    test('has the addresses that the client allows and no others, in forks and from snapshots too', async (ctx) => {
+      if (whyNoNetworks !== null) ctx.skip(whyNoNetworks)
+      await using far = await OutsideNetwork.start()
+      const other = '198.51.100.77'
+      far.alsoAt(other)
+      const answers = async (made: Sandbox) => {
+        const line = (address: string) =>
+          `timeout 1 bash -c 'cat < /dev/tcp/${address}/${far.port} > /dev/null' && echo ${address}`
+        const lines = `(${line(far.address)}) & (${line(other)}) & wait`
+        const { stdout } = await made.commands.run(lines)
+        return stdout.trim().split('\n').filter(Boolean).sort()
+      }
+      // A busy machine answers late.
+      const reaches = async (made: Sandbox, addresses: string[]) =>
+        await expect.poll(() => answers(made), patiently).toEqual(addresses)
+      const network = { denyOut: ['0.0.0.0/0'], allowOut: [far.address] }
+      const made = await Sandbox.create({ ...optionsOf(key), network })
+      expect((await made.getInfo()).network).toMatchObject(network)
+      await reaches(made, [far.address])
+      const [fork] = (await made.fork()) as Sandbox[]
+      await reaches(fork as Sandbox, [far.address])
+      await made.updateNetwork({ denyOut: [far.address] })
+      await reaches(made, [other])
+      await made.updateNetwork({})
+      await reaches(made, [other, far.address])
+      const { snapshotId } = await made.createSnapshot()
+      const closed = { ...optionsOf(key), network: { denyOut: ['198.51.0.0/16'] } }
+      const copy = await Sandbox.create(snapshotId, closed)
+      await reaches(copy, [far.address])
+      await expect(
+        Sandbox.create({ ...optionsOf(key), network: { allowOut: ['example.com'] } }),
+      ).rejects.toThrow(/the name of a domain \("example.com"\)/)
+      await Promise.all([made, fork, copy].map((each) => each?.kill()))
+    })
+  })
+
+  describe('metadata of files', () => {
+    test('is in forks, and refused if it is too long', async () => {
+      await sandbox.files.write('/srv/noted', '1', { metadata: { origin: 'here' } })
+      const [fork] = (await sandbox.fork()) as Sandbox[]
+      expect((await fork?.files.getInfo('/srv/noted'))?.metadata).toEqual({ origin: 'here' })
+      await fork?.kill()
+      const metadata = { long: 'x'.repeat(4096) }
+      await expect(sandbox.files.write('/srv/noted', '2', { metadata })).rejects.toThrow(
+        /cannot be kept: \d+ bytes/,
+      )
+      expect(await sandbox.files.read('/srv/noted')).toBe('1')
     })
   })
 

@@ -216,12 +216,13 @@ describe('fork, diff and promote', () => {
 
   test('log shows every operation with its steps, and usage shows all disk usage', async () => {
     const { document } = await cli.json('log', 'web')
-    expect(document.map(({ kind }: { kind: string }) => kind)).toEqual([
+    const { operations } = document
+    expect(operations.map(({ kind }: { kind: string }) => kind)).toEqual([
       'create',
       'snapshot',
       'promote',
     ])
-    const [, snapshot, promote] = document
+    const [, snapshot, promote] = operations
     expect(snapshot.phases.map(({ name }: { name: string }) => name)).toContain('dump')
     expect(snapshot.bytes).toBeGreaterThan(0)
     expect(promote).toMatchObject({ state: 'done', from: expect.stringMatching(snapshotId) })

@@ -1,13 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { resolve } from 'node:path'
+import { delimiter, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { noteKill } from '../../support/evidence.ts'
+import { foreignProject, installedPackage, programs } from '../../support/package/installed.ts'
 import { TestHome } from '../../support/test-home.ts'
 
-/** The built command line, as the launcher starts it. */
-export const cliProgram = resolve(import.meta.dirname, '../../../dist/cli.cjs')
-export const cliCommand = [process.execPath, '--disable-warning=ExperimentalWarning', cliProgram]
+/** The command line of the installed package, as its users start it. */
+export const cliCommand = [join(programs, 'forkpoint')]
+/** What the launcher starts. */
+export const cliProgram = join(installedPackage, 'dist/cli.cjs')
+export const cliNode = [process.execPath, '--disable-warning=ExperimentalWarning', cliProgram]
 
 export interface RunOptions {
   /** what is piped in; `idle`: a pipe that nobody writes to or closes; default: /dev/null */
@@ -37,7 +40,8 @@ export class CliHome implements AsyncDisposable {
 
   get env(): NodeJS.ProcessEnv {
     const { NO_COLOR: _, ...env } = process.env
-    return { ...env, FORKPOINT_HOME: this.home.path, ...this.home.variables }
+    const PATH = `${programs}${delimiter}${env.PATH}`
+    return { ...env, PATH, FORKPOINT_HOME: this.home.path, ...this.home.variables }
   }
 
   start(args: readonly string[], options: RunOptions = {}): ChildProcess {
@@ -45,7 +49,7 @@ export class CliHome implements AsyncDisposable {
     const child = spawn(program, [...before, ...args], {
       stdio: [options.stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
       env: { ...this.env, ...options.env },
-      cwd: options.cwd,
+      cwd: options.cwd ?? foreignProject,
     })
     this.#children.add(child)
     child.once('exit', () => this.#children.delete(child))

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { TemporaryDirectory } from '../../support/temporary-directory.ts'
-import { CliHome, cliCommand } from './cli-home.ts'
+import { CliHome } from './cli-home.ts'
 import { TmuxTerminal } from './tmux-terminal.ts'
 
 test('run makes an environment for one command', async () => {
@@ -43,13 +43,11 @@ test('PATH is that of a login shell if somebody wants it', async () => {
 describe('in a real terminal', () => {
   let cli: CliHome
   let terminal: TmuxTerminal
-  const forkpoint = cliCommand.join(' ')
 
   beforeAll(async () => {
     cli = new CliHome()
     await cli.must('create', '--name', 'web')
     terminal = await TmuxTerminal.start(cli.env)
-    await terminal.line(`fp() { ${forkpoint} "$@"; }; clear`)
   })
   afterAll(async () => {
     await terminal?.[Symbol.asyncDispose]()

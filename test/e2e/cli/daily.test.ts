@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { TemporaryDirectory } from '../../support/temporary-directory.ts'
-import { CliHome, cliCommand, finished, untilShown } from './cli-home.ts'
+import { CliHome, finished, untilShown } from './cli-home.ts'
 
 // What somebody types who lives in an environment, once in this process and once through a daemon.
 
@@ -50,7 +50,9 @@ describe.each(['embedded', 'through a daemon'])('a day in an environment, %s', (
     await shown
     const id = (await cli.must('ps', 'web', '-q')).trim()
     expect(await cli.must('logs', 'web', id)).toBe('one\n')
-    const along = cli.run(['logs', 'web', id, '-f'])
+    const reader = cli.start(['logs', 'web', id, '-f'])
+    const along = finished(reader)
+    await untilShown(reader.stdout, /one\n/)
     await cli.must('exec', 'web', '--process', '--', 'echo >/tmp/go')
     expect(await along).toMatchObject({ stdout: 'one\ntwo\n', exitCode: 7 })
     expect(await ended).toMatchObject({ stdout: 'one\ntwo\n', stderr: '', exitCode: 7 })
@@ -103,9 +105,7 @@ describe.each(['embedded', 'through a daemon'])('a day in an environment, %s', (
   })
 
   test('a loop that reads a list keeps its stdin with -n', async () => {
-    const [node = '', ...rest] = cliCommand
-    const forkpoint = [node, ...rest].map((word) => `'${word}'`).join(' ')
-    const loop = `printf 'a\\nb\\nc\\n' | while read -r x; do ${forkpoint} exec -n web -- echo "$x"; done`
+    const loop = `printf 'a\\nb\\nc\\n' | while read -r x; do forkpoint exec -n web -- echo "$x"; done`
     const ran = await cli.run(['-c', loop], { command: ['bash'] })
     expect(ran).toMatchObject({ stdout: 'a\nb\nc\n', stderr: '' })
     expect(await cli.run(['exec', 'web', '--', 'cat'], { stdin: Buffer.from('x') })).toMatchObject({

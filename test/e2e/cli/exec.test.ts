@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { CliHome, cliCommand, finished, firstLine, untilShown } from './cli-home.ts'
+import { CliHome, finished, firstLine, untilShown } from './cli-home.ts'
 
 let cli: CliHome
 
@@ -109,15 +109,15 @@ describe('an interrupted exec', () => {
   })
 
   test('ends quietly when nobody reads its output', async () => {
-    const script = '"$@" exec web -- yes | head -n 1; echo $PIPESTATUS'
-    const ran = await cli.run([], { command: ['bash', '-c', script, 'bash', ...cliCommand] })
+    const script = 'forkpoint exec web -- yes | head -n 1; echo $PIPESTATUS'
+    const ran = await cli.run([], { command: ['bash', '-c', script] })
     expect(ran).toMatchObject({ stdout: 'y\n141\n', stderr: '' })
     expect((await exec('--', 'pgrep -x yes')).exitCode).toBe(1)
   })
 
   test('says so when its output cannot be written', async () => {
-    const script = '"$@" exec web -- "echo x" > /dev/full'
-    const ran = await cli.run([], { command: ['sh', '-c', script, 'sh', ...cliCommand] })
+    const script = 'forkpoint exec web -- "echo x" > /dev/full'
+    const ran = await cli.run([], { command: ['sh', '-c', script] })
     expect(ran.exitCode).toBe(1)
     expect(ran.stderr).toContain('cannot write the output: ENOSPC')
     expect(ran.stderr).toContain('remedy: ')

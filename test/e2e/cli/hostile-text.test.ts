@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { TemporaryDirectory } from '../../support/temporary-directory.ts'
-import { CliHome, cliCommand, type Ran } from './cli-home.ts'
+import { CliHome, type Ran } from './cli-home.ts'
 
 /** Clears the screen, does so in one byte, reads backwards, begins a line, and rings. */
 const hostile = 'x\u001b[2J\u009b2J\u202egnp\u2066\u2028\u061c\u0007y'
@@ -140,7 +140,7 @@ describe('untrusted text', () => {
   })
 
   test('on a terminal the content of a patch is harmless, too', () => {
-    const line = [...cliCommand, 'diff', 'first', 'second', '--patch'].join(' ')
+    const line = 'forkpoint diff first second --patch'
     const shown = execFileSync('script', ['-qec', line, '/dev/null'], { env: cli.env }).toString()
     expect(shown).toContain('+text')
     // The terminal itself ends lines with a carriage return, and progress clears its own line.

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { TemporaryDirectory } from '../../support/temporary-directory.ts'
-import { CliHome, cliCommand, finished, firstLine, untilShown } from './cli-home.ts'
+import { CliHome, finished, firstLine, untilShown } from './cli-home.ts'
 import { TmuxTerminal } from './tmux-terminal.ts'
 
 let cli: CliHome
@@ -16,7 +16,6 @@ beforeAll(async () => {
   config = new TemporaryDirectory()
   terminal = await TmuxTerminal.start({ ...cli.env, XDG_CONFIG_HOME: config.path })
   await terminal.resize(80, 40)
-  await terminal.line(`fp() { ${cliCommand.join(' ')} "$@"; }; clear`)
 })
 afterAll(async () => {
   await terminal[Symbol.asyncDispose]()
@@ -146,6 +145,30 @@ describe('looking at it', () => {
         /fork +done[\s\S]*\n\d\d:\d\d:\d\d +remove +done/,
       )
     }
+  })
+
+  test('log has the commands that ended, through restores and after rm', async () => {
+    await cli.run(['exec', 'try-5', '--', 'echo kept; (exit 3)'])
+    const detached = (await cli.must('exec', 'try-5', '-d', '--', 'kill -KILL $BASHPID')).trim()
+    await cli.run(['logs', 'try-5', detached, '-f'])
+    await cli.must('exec', 'try-5', '--process', '--', 'sleep 1')
+    await cli.must('restore', 'try-5', 'ready')
+    await cli.must('exec', 'try-5', '--', 'echo later')
+    await cli.must('fork', 'try-5', '--name', 'other')
+    await cli.must('rm', 'try-5')
+    const shown = await cli.must('log', 'try-5')
+    expect(shown).toMatch(/\n\d\d:\d\d:\d\d +exec +exit 3 +[\d.]+ ms .* echo kept; \(exit 3\)\n/)
+    expect(shown).toMatch(/exec -d +SIGKILL .*kill -KILL [\s\S]*exec +exit 0 +1 s .* sleep 1\n/)
+    expect(shown).toMatch(/restore +done [\s\S]*echo later\n[\s\S]*remove +done/)
+    // It has what ran in itself, and not what ran before.
+    expect(await cli.must('log', 'other')).not.toContain('echo')
+    const { commands } = (await cli.json('log', 'try-5')).document
+    expect(commands).toMatchObject([
+      { command: 'echo kept; (exit 3)', mode: 'shell', exit: { exitCode: 3, signal: null } },
+      { id: detached, mode: 'detached', exit: { exitCode: null, signal: 'SIGKILL' } },
+      { command: 'sleep 1', mode: 'process', exit: { exitCode: 0 } },
+      { command: 'echo later' },
+    ])
     expect((await cli.run(['log', 'never-was'])).exitCode).toBe(3)
   })
 })

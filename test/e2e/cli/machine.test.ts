@@ -2,7 +2,7 @@ import { chmodSync, chownSync, copyFileSync, cpSync, writeFileSync } from 'node:
 import { dirname, resolve } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { TemporaryDirectory } from '../../support/temporary-directory.ts'
-import { CliHome, cliCommand, cliProgram } from './cli-home.ts'
+import { CliHome, cliNode, cliProgram } from './cli-home.ts'
 
 const nobody = ['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups']
 
@@ -13,7 +13,7 @@ chmodSync(open.path, 0o755)
 copyFileSync(process.execPath, open.file('node'))
 cpSync(dirname(cliProgram), open.file('dist'), { recursive: true })
 copyFileSync(resolve(cliProgram, '../../package.json'), open.file('package.json'))
-const [, ...flags] = cliCommand.slice(0, -1)
+const [, ...flags] = cliNode.slice(0, -1)
 const openCommand = [open.file('node'), ...flags, open.file('dist/cli.cjs')]
 const asNobody = { command: [...nobody, ...openCommand], env: { HOME: '/nonexistent' } }
 

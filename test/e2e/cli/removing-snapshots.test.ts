@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { expectNothing } from '../../support/remains.ts'
-import { CliHome, cliCommand } from './cli-home.ts'
+import { CliHome } from './cli-home.ts'
 import { TmuxTerminal } from './tmux-terminal.ts'
 
 describe('removing snapshots', () => {
@@ -87,7 +87,7 @@ describe('removing snapshots', () => {
     expect(refused.exitCode).toBe(2)
     expect(refused.stderr).toMatch(/some that have a name: gold[\s\S]*--keep-named[\s\S]*--force/)
     await using terminal = await TmuxTerminal.start({ ...cli.env })
-    await terminal.line(`${cliCommand.join(' ')} prune`)
+    await terminal.line('forkpoint prune')
     await terminal.shows(/Continue\? \[y\/N\] $/)
     await terminal.line('n')
     await terminal.shows(/remedy: .*--force[\s\S]*host> $/)

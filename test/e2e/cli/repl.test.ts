@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { patiently } from '../../support/patiently.ts'
-import { CliHome, cliCommand, finished } from './cli-home.ts'
+import { CliHome, finished } from './cli-home.ts'
 import { TmuxTerminal } from './tmux-terminal.ts'
 
 let cli: CliHome
@@ -195,7 +195,7 @@ test('a session that is killed while it replays has changed nothing', async () =
 
 test('in a terminal there are a prompt, completion, history and Ctrl-C', async () => {
   await using terminal = await TmuxTerminal.start(cli.env)
-  await terminal.line([...cliCommand, 'repl'].join(' '))
+  await terminal.line('forkpoint repl')
   await terminal.shows(/forkpoint \(main\)> $/)
   await terminal.type('snap')
   await terminal.keys('Tab')

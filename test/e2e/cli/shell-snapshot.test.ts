@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { Forkpoint } from '../../../src/index.ts'
-import { CliHome, cliCommand } from './cli-home.ts'
+import { CliHome } from './cli-home.ts'
 import { TmuxTerminal } from './tmux-terminal.ts'
 
 test('a user in a shell does not notice a snapshot, and sees a restore', async () => {
@@ -8,7 +8,7 @@ test('a user in a shell does not notice a snapshot, and sees a restore', async (
   await using fp = await Forkpoint.open({ settings: { home: cli.home.path } })
   const env = await fp.create({ name: 'web' })
   await using terminal = await TmuxTerminal.start(cli.env)
-  await terminal.line([...cliCommand, 'shell', 'web'].join(' '))
+  await terminal.line('forkpoint shell web')
   await terminal.shows(/root@web:\S*# $/)
   await terminal.line('word=kept; echo first')
   await terminal.shows(/^first$/m)

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { patiently } from '../../support/patiently.ts'
-import { CliHome, cliCommand } from './cli-home.ts'
+import { CliHome } from './cli-home.ts'
 import { TmuxTerminal } from './tmux-terminal.ts'
 
-const shellCommand = [...cliCommand, 'shell', 'web'].join(' ')
+const shellCommand = 'forkpoint shell web'
 const insidePrompt = /root@web:\S*# $/
 const hostPrompt = /host> $/
 const detached = /detached; come back with `forkpoint shell web.*`\nhost> $/
@@ -136,7 +136,7 @@ describe('leaving with Ctrl-] d', () => {
 describe('exec in a terminal', () => {
   test('does not read stdin unless asked to', async () => {
     await using terminal = await TmuxTerminal.start(cli.env)
-    const exec = [...cliCommand, 'exec', 'web'].join(' ')
+    const exec = 'forkpoint exec web'
     await terminal.line(`${exec} -- cat; echo rc=$?`)
     await terminal.shows(/rc=0/)
     await terminal.line(`clear; ${exec} -i -- 'echo reads; wc -c'; echo rc=$?`)
@@ -149,7 +149,7 @@ describe('exec in a terminal', () => {
 
   test('ends with the command on Ctrl-C', async () => {
     await using terminal = await TmuxTerminal.start(cli.env)
-    await terminal.line(`${cliCommand.join(' ')} exec web -- 'echo on; sleep 4321'; echo rc=$?`)
+    await terminal.line("forkpoint exec web -- 'echo on; sleep 4321'; echo rc=$?")
     await terminal.shows(/\non$/)
     await terminal.keys('C-c')
     await terminal.shows(/rc=130/)
@@ -201,7 +201,7 @@ describe('a shell', () => {
   test('ends with an error when its environment is removed, and resets the terminal', async () => {
     await cli.must('create', '--name', 'short')
     await using terminal = await TmuxTerminal.start(cli.env)
-    await terminal.line(`${[...cliCommand, 'shell', 'short'].join(' ')}`)
+    await terminal.line('forkpoint shell short')
     await terminal.shows(/root@short:\S*# $/)
     await cli.must('rm', 'short')
     await terminal.shows(hostPrompt)

@@ -2,12 +2,13 @@ import { execFile } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { foreignProject } from '../../support/package/installed.ts'
 import { TemporaryDirectory } from '../../support/temporary-directory.ts'
 
 const run = promisify(execFile)
 const patienceMs = 60_000
 
-/** A real terminal: tmux on its own socket, with a shell of the host in it. */
+/** A real terminal: tmux on its own socket, with a shell of the host in the project that uses Forkpoint. */
 export class TmuxTerminal implements AsyncDisposable {
   // tmux leaves its socket behind when it ends, so it is in a directory that is removed.
   readonly #directory = new TemporaryDirectory()
@@ -28,6 +29,8 @@ export class TmuxTerminal implements AsyncDisposable {
         '/dev/null',
         'new-session',
         '-d',
+        '-c',
+        foreignProject,
         '-x',
         '100',
         '-y',

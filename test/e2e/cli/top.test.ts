@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { CliHome, cliCommand } from './cli-home.ts'
+import { CliHome } from './cli-home.ts'
 import { TmuxTerminal } from './tmux-terminal.ts'
 
 let cli: CliHome
@@ -30,7 +30,7 @@ describe('top', () => {
     await using terminal = await TmuxTerminal.start(cli.env)
     await terminal.line('echo before')
     await terminal.shows(/\nbefore\nhost> $/)
-    await terminal.line([...cliCommand, 'top', '--interval', '200ms'].join(' '))
+    await terminal.line('forkpoint top --interval 200ms')
     await terminal.shows(/^2 environments, 1 running[\s\S]*\nNAME [\s\S]*\nbusy /)
     expect(await terminal.format('#{alternate_on} #{cursor_flag}')).toBe('1 0')
     await cli.must('create', '--name', 'third')
@@ -55,7 +55,7 @@ describe('top', () => {
       () => terminal.keys('C-c'),
       async () => void process.kill(await terminal.foregroundPid(), 'SIGTERM'),
     ]) {
-      await terminal.line([...cliCommand, 'top'].join(' '))
+      await terminal.line('forkpoint top')
       await terminal.shows(/^2 environments/)
       await end()
       await terminal.shows(/host> $/)

@@ -1,16 +1,18 @@
 // The package as a stranger meets it: packed, installed in another project, type-checked, imported, and run.
-import { execFileSync, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { foreignProject, installedPackage, programs } from '../../support/package/installed.ts'
+import { root } from '../../support/package/machines.ts'
 import { whyNot } from '../../support/probe.ts'
 import { TemporaryDirectory } from '../../support/temporary-directory.ts'
 import { TestHome } from '../../support/test-home.ts'
-import { root, whyNoPackage } from './machines.ts'
 
 const place = new TemporaryDirectory()
 const home = new TestHome('package')
-const project = place.file('project')
+/** A part of the project, which finds the package above it. */
+const app = join(foreignProject, 'app')
 /** A compiler that says so if anybody calls it. */
 const compilers = place.file('compilers')
 
@@ -38,30 +40,17 @@ export const client: Promise<unknown> = Promise.resolve(connect)
 `
 
 beforeAll(() => {
-  if (whyNoPackage !== null) return
-  mkdirSync(project)
-  execFileSync('npm', ['pack', '--silent', '--pack-destination', place.path], {
-    cwd: root,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  const [tarball = ''] = readdirSync(place.path).filter((name) => name.endsWith('.tgz'))
-  writeFileSync(join(project, 'package.json'), '{ "name": "foreign", "type": "module" }')
-  writeFileSync(join(project, 'main.ts'), program)
-  writeFileSync(join(project, 'others.ts'), others)
+  mkdirSync(app)
+  writeFileSync(join(app, 'main.ts'), program)
+  writeFileSync(join(app, 'others.ts'), others)
   const compilerOptions = { strict: true, module: 'nodenext', target: 'es2024', noEmit: true }
   const include = ['*.ts']
-  writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, include }))
-  const flags = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error']
-  execFileSync('npm', ['install', ...flags, place.file(tarball)], { cwd: project })
+  writeFileSync(join(app, 'tsconfig.json'), JSON.stringify({ compilerOptions, include }))
   mkdirSync(compilers)
   for (const name of ['gcc', 'cc', 'make', 'clang']) {
     writeFileSync(join(compilers, name), `#!/bin/sh\ntouch ${compilers}/called\nexit 1\n`)
     chmodSync(join(compilers, name), 0o755)
   }
-}, 400_000)
-
-beforeEach((ctx) => {
-  if (whyNoPackage !== null) ctx.skip(whyNoPackage)
 })
 
 afterAll(async () => {
@@ -72,15 +61,14 @@ afterAll(async () => {
 function run(program: string, words: readonly string[], more: Record<string, string> = {}) {
   const PATH = `${compilers}:${process.env.PATH}`
   const env = { ...process.env, ...home.variables, FORKPOINT_HOME: home.path, PATH, ...more }
-  return spawnSync(program, words, { cwd: project, env, encoding: 'utf8' })
+  return spawnSync(program, words, { cwd: app, env, encoding: 'utf8' })
 }
 
 test('it holds what it needs and nothing else', () => {
-  const installed = join(project, 'node_modules/forkpoint')
-  const files = readdirSync(installed, { recursive: true }).map(String)
+  const files = readdirSync(installedPackage, { recursive: true }).map(String)
   expect(files.length).toBeLessThan(400)
   for (const name of ['src', 'test', 'native/agent', 'native/build/x64/obj', 'dist/.fresh']) {
-    expect(existsSync(join(installed, name)), name).toBe(false)
+    expect(existsSync(join(installedPackage, name)), name).toBe(false)
   }
   for (const machine of ['x64', 'arm64']) {
     expect(files).toContain(`native/build/${machine}/agent`)
@@ -122,7 +110,7 @@ test('an older Node is told in one sentence what to do', (ctx) => {
   )
   if (older === undefined) return ctx.skip('no Node before 24 in /usr/bin')
   for (const name of ['forkpoint', 'forkpoint/integrations/ai']) {
-    writeFileSync(join(project, 'old.mjs'), `import '${name}'\n`)
+    writeFileSync(join(app, 'old.mjs'), `import '${name}'\n`)
     const { stderr, status } = run(older, ['old.mjs'])
     expect(status).toBe(1)
     expect(stderr).toMatch(
@@ -134,8 +122,7 @@ test('an older Node is told in one sentence what to do', (ctx) => {
 
 test('a user who is not root is told in one sentence what to do', () => {
   const nobody = ['--reuid', '65534', '--regid', '65534', '--clear-groups']
-  chmodSync(place.path, 0o755)
-  const launcher = join(project, 'node_modules/.bin/forkpoint')
+  const launcher = join(programs, 'forkpoint')
   const as = (more: Record<string, string>) => run('setpriv', [...nobody, launcher, 'ls'], more)
   // Before root has ever called it, and after.
   const first = as({ FORKPOINT_RUNTIME: '/var/lib/forkpoint-not-there' })

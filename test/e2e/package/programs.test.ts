@@ -5,7 +5,13 @@ import { describe, expect, test } from 'vitest'
 import { execCommand } from '../../../src/agent/commands/exec.ts'
 import { readFile, writeFile } from '../../../src/agent/files/file-content.ts'
 import { TestAgent } from '../../cells/agent/run-agent.ts'
-import { isPackaged, machines, packagedProgram, whyNoPackage, whyNotRun } from './machines.ts'
+import {
+  isPackaged,
+  machines,
+  packagedProgram,
+  whyNoPackage,
+  whyNotRun,
+} from '../../support/package/machines.ts'
 
 describe.each(machines)('the programs for $name', (machine) => {
   test('are static, for that machine, and without debug information', (ctx) => {

@@ -73,8 +73,8 @@ const happening: readonly Differing[] = [
   },
   {
     programs: ['tcp-details'],
-    lines: [/^(largest segment|path|window|round trip|its line in \/proc\/net)/],
-    why: 'the kernel measures the connection anew, and looks at its path when it sends',
+    lines: [/^(largest segment received|window|round trip|its line in \/proc\/net)/],
+    why: 'the kernel measures the connection anew',
   },
 ]
 

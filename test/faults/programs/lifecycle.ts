@@ -57,6 +57,11 @@ const verbs: Record<string, Verb> = {
   net: async (fp, reference = '', mode = '') => {
     await (await fp.get(reference)).setNet(mode === 'nat' ? 'nat' : 'none')
   },
+
+  deny: async (fp, reference = '') => {
+    await (await fp.get(reference)).setNet('nat', { denyOut: ['0.0.0.0/0'] })
+  },
+
   promote: async (fp, from = '', into = '') => {
     await (await fp.get(into)).promote(await fp.get(from))
   },

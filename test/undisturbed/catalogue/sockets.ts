@@ -47,6 +47,7 @@ export const socketPrograms = [
   c('unix-busy', 'a Unix stream that is written and read all the time'),
   c('tcp-queued', 'a TCP connection with data both ways'),
   c('tcp-queued-v6', 'the same with IPv6'),
+  c('tcp-segments-v6', 'the size of the packets of a TCP connection over IPv6'),
   c('tcp-busy', 'a TCP connection with full windows in both directions never stalls'),
   c('tcp-full-buffers', 'a TCP sender whose buffer is full'),
   c('tcp-options', 'options of a TCP connection'),

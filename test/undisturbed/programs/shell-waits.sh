@@ -10,7 +10,8 @@ takes_two() {
   "${@:2}"
   status=$?
   took=$(($(up) - begin))
-  [ $status = "$1" ] || notice "${*:2} ended with $status"
+  # In a pause, clocks continue: after a long one, the 30 seconds are over as well as the two, and either may be first.
+  [ $status = "$1" ] || [ $(($(stood_still) - stops)) -gt 27000 ] || notice "${*:2} ended with $status"
   [ $took -ge 1980 ] || notice "${*:2} took $took ms"
   [ $took -le 7000 ] || sleep 1
   [ $took -le $((7000 + $(stood_still) - stops)) ] || notice "${*:2} took $took ms"

@@ -197,8 +197,19 @@ static void connection_details(void) {
   same("round trip", was.tcpi_rtt, is.tcpi_rtt);
   same("its line in /proc/net", was.tcpi_rcv_space, is.tcpi_rcv_space);
   expect_carries(ends[0], ends[1]);
+}
+
+static void segments_v6(void) {
+  int ends[2];
+  struct tcp_info was, is;
+  socklen_t length = sizeof was;
+  connection(AF_INET6, ends);
+  for (int i = 0; i < 20; i++) expect_carries(ends[0], ends[1]);
+  MUST(getsockopt(ends[0], IPPROTO_TCP, TCP_INFO, &was, &length));
+  hold();
+  expect_carries(ends[0], ends[1]);
   MUST(getsockopt(ends[0], IPPROTO_TCP, TCP_INFO, &is, &length));
-  same("the segment that it sends", was.tcpi_snd_mss, is.tcpi_snd_mss);
+  same("segment that it sends", was.tcpi_snd_mss, is.tcpi_snd_mss);
 }
 
 static void cookie(void) {
@@ -215,6 +226,7 @@ static void cookie(void) {
 const struct program tcp_programs[] = {
     {"tcp-queued", queued},
     {"tcp-queued-v6", queued_v6},
+    {"tcp-segments-v6", segments_v6},
     {"tcp-busy", busy_connection},
     {"tcp-full-buffers", full_buffers},
     {"tcp-options", options},

@@ -23,6 +23,10 @@ function unexported(): string[] {
 
   function visit(node: ts.Node): void {
     if (isHidden(node)) return
+    if (ts.isHeritageClause(node) && ts.isClassDeclaration(node.parent)) {
+      visitBases(node)
+      return
+    }
     if (ts.isTypeReferenceNode(node) || ts.isExpressionWithTypeArguments(node)) {
       const name = ts.isTypeReferenceNode(node) ? node.typeName : node.expression
       const symbol = checker.getSymbolAtLocation(name)
@@ -31,27 +35,41 @@ function unexported(): string[] {
     ts.forEachChild(node, visit)
   }
 
-  function note(symbol: ts.Symbol, name: string): void {
-    const isOurs = symbol.declarations?.some(
-      (declaration) =>
-        declaration.getSourceFile().fileName.startsWith(join(root, 'src/')) &&
-        !ts.isTypeParameterDeclaration(declaration),
-    )
-    if (isOurs && !exported.has(symbol)) missing.add(name)
+  /** What a class inherits belongs to it, so nobody has to name where that is written. */
+  function visitBases({ types }: ts.HeritageClause): void {
+    for (const { expression } of types) {
+      const symbol = checker.getSymbolAtLocation(expression)
+      const base = symbol && original(checker, symbol)
+      if (base && isOurs(base))
+        for (const declaration of base.declarations ?? []) visit(declaration)
+    }
   }
+
+  function note(symbol: ts.Symbol, name: string): void {
+    if (isOurs(symbol) && !exported.has(symbol)) missing.add(name)
+  }
+}
+
+function isOurs({ declarations = [] }: ts.Symbol): boolean {
+  return declarations.some(
+    (declaration) =>
+      declaration.getSourceFile().fileName.startsWith(join(root, 'src/')) &&
+      !ts.isTypeParameterDeclaration(declaration),
+  )
 }
 
 function original(checker: ts.TypeChecker, symbol: ts.Symbol): ts.Symbol {
   return symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol
 }
 
-/** Private members of a class, and the bodies of its methods, are not part of a signature. */
+/** Private and protected members of a class, and the bodies of its methods, are not part of a signature. */
 function isHidden(node: ts.Node): boolean {
   if (ts.isBlock(node) || ts.isConstructorDeclaration(node)) return true
   if (ts.isVariableDeclaration(node)) return node.type === undefined
   if (!ts.isClassElement(node) || node.name === undefined) return false
   if (ts.isPrivateIdentifier(node.name)) return true
-  const isPrivate = ts.getCombinedModifierFlags(node) & ts.ModifierFlags.Private
+  const isPrivate =
+    ts.getCombinedModifierFlags(node) & (ts.ModifierFlags.Private | ts.ModifierFlags.Protected)
   return isPrivate !== 0 || (ts.isPropertyDeclaration(node) && node.type === undefined)
 }
 

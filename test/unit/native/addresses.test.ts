@@ -1,5 +1,11 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { disjoint, nextLink } from '../../../src/backends/native/network/addresses.ts'
+import {
+  disjoint,
+  isWithin,
+  nextLink,
+  rangesWithout,
+} from '../../../src/backends/native/network/addresses.ts'
 import { ResourceError } from '../../../src/model/errors.ts'
 
 /** Takes links until the pool is empty. */
@@ -66,5 +72,50 @@ describe('networks that an environment may reach', () => {
   test('are all listed if none lies within another', () => {
     expect(disjoint(['0.0.0.0/1', '128.0.0.0/1'])).toEqual(['0.0.0.0/1', '128.0.0.0/1'])
     expect(disjoint(['198.51.100.1/32', '198.51.100.2/32'])).toHaveLength(2)
+  })
+})
+
+describe('networks without others', () => {
+  const words = (networks: string[], others: string[]) =>
+    rangesWithout(networks, others).map(({ first, last }) => `${first}-${last}`)
+
+  test.each([
+    [[], ['0.0.0.0/0'], []],
+    [['0.0.0.0/0'], [], ['0.0.0.0-255.255.255.255']],
+    [['0.0.0.0/0'], ['0.0.0.0/0'], []],
+    [['192.0.2.0/24'], ['10.0.0.0/8'], ['192.0.2.0-192.0.2.255']],
+    [['0.0.0.0/0'], ['0.0.0.0/32', '255.255.255.255/32'], ['0.0.0.1-255.255.255.254']],
+    [['10.0.0.0/30'], ['10.0.0.1/32'], ['10.0.0.0-10.0.0.0', '10.0.0.2-10.0.0.3']],
+    [['10.0.0.0/9', '10.128.0.0/9', '10.1.0.0/16'], [], ['10.0.0.0-10.255.255.255']],
+  ])('%j without %j are %j', (networks, others, ranges) => {
+    expect(words(networks, others)).toEqual(ranges)
+  })
+
+  test('have exactly the addresses that are in the first and not in the second', () => {
+    const prefix = fc.integer({ min: 24, max: 32 })
+    const network = fc.tuple(prefix, fc.integer({ min: 0, max: 255 })).map(([length, last]) => {
+      const size = 2 ** (32 - length)
+      return {
+        first: last - (last % size),
+        size,
+        text: `192.0.2.${last - (last % size)}/${length}`,
+      }
+    })
+    const networks = fc.array(network, { maxLength: 6 })
+    fc.assert(
+      fc.property(networks, networks, (wanted, unwanted) => {
+        const ranges = rangesWithout(
+          wanted.map(({ text }) => text),
+          unwanted.map(({ text }) => text),
+        )
+        for (let last = 0; last < 256; last += 1) {
+          const isIn = ({ first, size }: { first: number; size: number }) =>
+            first <= last && last < first + size
+          const expected = wanted.some(isIn) && !unwanted.some(isIn)
+          expect(isWithin(ranges, `192.0.2.${last}`)).toBe(expected)
+        }
+      }),
+      { numRuns: 60 },
+    )
   })
 })

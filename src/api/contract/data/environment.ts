@@ -95,6 +95,10 @@ export const environmentInfo = z.object({
     mode: z.enum(netModes),
     /** networks of the host or its neighbours that it may still reach */
     allow: z.array(z.string()),
+    /** networks that it does not reach through the host; absent: none */
+    denyOut: z.exactOptional(z.array(z.string())),
+    /** networks that it reaches although `denyOut` has them; absent: none */
+    allowOut: z.exactOptional(z.array(z.string())),
   }),
   /** absent: as the configuration says */
   memory: z.exactOptional(z.enum(memoryModes)),
@@ -184,6 +188,23 @@ export const logEntry = z.object({
 
 /** One line of an environment's history. */
 export type LogEntry = d.Data<typeof logEntry>
+
+export const endedCommand = z.object({
+  id: z.string(),
+  /** `detached`: in a copy of the shell */
+  mode: z.enum(['shell', 'process', 'detached']),
+  shell: z.nullable(z.string()),
+  /** the beginning of its command line */
+  command: z.string(),
+  startedAt: d.time,
+  endedAt: d.time,
+  durationMs: z.number(),
+  /** how it ended: an exit code, or the signal that ended it */
+  exit: z.object({ exitCode: z.nullable(z.number()), signal: z.nullable(z.string()) }),
+})
+
+/** A command that has ended inside. */
+export type EndedCommand = d.Data<typeof endedCommand>
 
 export const netChange = z.object({
   environment: environmentInfo,

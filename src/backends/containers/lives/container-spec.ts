@@ -94,9 +94,10 @@ export function requirePossible(
       remedy: 'leave out the disk limit, or use the native backend',
     })
   }
-  if (net.allow.length > 0) {
+  if (net.allow.length > 0 || net.denyOut !== undefined) {
     throw new UnsupportedError('nat', `the ${name} backend does not filter the network`, {
-      remedy: 'leave out the allowed networks: everything that the engine reaches is reachable',
+      remedy:
+        'leave out the allowed and denied networks: everything that the engine reaches is reachable',
     })
   }
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { ifExists } from '../../../linux/files/if-exists.ts'
 import { processesIn } from '../../../linux/processes-in.ts'
 import type { Native } from '../native.ts'
-import { ensureNat } from '../network/nat.ts'
+import { ensureRules } from '../network/link.ts'
 import { cgroupDirs } from './cgroup.ts'
 import { limitRunning } from './devices.ts'
 
@@ -35,14 +35,15 @@ async function maskCell({ tools, log }: Native, [pid]: readonly number[]): Promi
 }
 
 /** Increase this whenever the rules in nat.ts change. */
-const rulesVersion = 1
+const rulesVersion = 2
 
 /** Checks the rules once after each boot, because that has to start a process. */
-async function renewRules({ exclusively, nat, places, settings, tools }: Native): Promise<void> {
+async function renewRules(native: Native): Promise<void> {
+  const { exclusively, nat, places } = native
   if (!readdirSync('/sys/class/net').some((name) => name.startsWith(nat.prefix))) return
   const marker = join(places.data, 'nat-rules')
   const current = `${rulesVersion} ${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8')}`
   if (ifExists(() => readFileSync(marker, 'utf8')) === current) return
-  await exclusively('net', 'renewing rules', () => ensureNat(tools, nat, settings.net.pool))
+  await exclusively('net', 'renewing rules', () => ensureRules(native))
   writeFileSync(marker, current)
 }

@@ -50,6 +50,53 @@ export function disjoint(networks: readonly string[]): string[] {
   return kept
 }
 
+/** Addresses from the first to the last, both included, as nftables has them. */
+export interface AddressRange {
+  readonly first: string
+  readonly last: string
+}
+
+/** What is in one of these networks and in none of the others, in order, without overlaps. */
+export function rangesWithout(
+  networks: readonly string[],
+  others: readonly string[],
+): AddressRange[] {
+  const bounds = [...networks.flatMap(boundsOf(1, 0)), ...others.flatMap(boundsOf(0, 1))]
+  bounds.sort((a, b) => a.at - b.at)
+  const ranges: AddressRange[] = []
+  let wanted = 0
+  let unwanted = 0
+  let first: number | null = null
+  for (const [index, { at, ...change }] of bounds.entries()) {
+    wanted += change.wanted
+    unwanted += change.unwanted
+    if (bounds[index + 1]?.at === at) continue
+    const isIn = wanted > 0 && unwanted === 0
+    if (isIn && first === null) first = at
+    if (isIn || first === null) continue
+    ranges.push({ first: toText(first), last: toText(at - 1) })
+    first = null
+  }
+  return ranges
+}
+
+/** Where a network begins, and where it ends. */
+function boundsOf(wanted: number, unwanted: number) {
+  return (network: string) => {
+    const size = 2 ** (32 - cidrPrefix(network))
+    const begin = firstBlock(network, size) * size
+    return [
+      { at: begin, wanted, unwanted },
+      { at: begin + size, wanted: -wanted, unwanted: -unwanted },
+    ]
+  }
+}
+
+export function isWithin(ranges: readonly AddressRange[], address: string): boolean {
+  const number = toNumber(address)
+  return ranges.some(({ first, last }) => toNumber(first) <= number && number <= toNumber(last))
+}
+
 function contains(larger: string, network: string): boolean {
   const size = 2 ** (32 - cidrPrefix(larger))
   return firstBlock(larger, size) === firstBlock(network, size)

@@ -13,13 +13,14 @@ import { imageOf } from '../image.ts'
 import { fromRecord, type NativeInstance } from '../instance.ts'
 import type { Native } from '../native.ts'
 import { holdConnections, holdInterface, releaseConnections, releaseInterface } from './hold.ts'
-import { ensureNat, interfaceName } from './nat.ts'
+import { ensureRules } from './link.ts'
+import { interfaceName } from './nat.ts'
 
 export function nativeConnections(native: Native): Connections {
-  const { tools, nat, settings } = native
+  const { tools, nat } = native
   return {
     hold: async (id) => {
-      await ensureNat(tools, nat, settings.net.pool)
+      await ensureRules(native)
       await holdInterface(tools, nat, interfaceName(nat, id))
     },
     release: (id) => releaseInterface(tools, nat, interfaceName(nat, id)),

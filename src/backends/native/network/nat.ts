@@ -3,7 +3,7 @@ import { networkInterfaces } from 'node:os'
 import type { Tools } from '../../../linux/tools.ts'
 import type { EnvironmentId } from '../../../model/ids.ts'
 import type { CellNet } from '../cell/cell.ts'
-import { disjoint, insideOf, type LinkAddresses, linksOf, nextLink } from './addresses.ts'
+import { insideOf, type LinkAddresses, linksOf, nextLink } from './addresses.ts'
 import type { GivenLink } from './given-links.ts'
 
 const forwarding = '/proc/sys/net/ipv4/ip_forward'
@@ -64,8 +64,9 @@ type Bound = number | null
 
 /**
  * The rules of one home. They match interfaces by prefix, so a new environment adds no rules. It only adds
- * the addresses of the host and its neighbours that it may reach; all others of them are closed. Root
- * inside can write raw packets, so packets with a forged sender are dropped.
+ * the addresses of the host and its neighbours that it may reach; all others of them are closed. An environment
+ * that is denied networks has chains of its own, which the maps name (denied.ts). Root inside can write raw
+ * packets, so packets with a forged sender are dropped.
  */
 function natRules(names: NatNames, pool: string, bound: Bound): string {
   const ours = `"${names.prefix}*"`
@@ -100,12 +101,16 @@ table ip ${names.table} {
   chain forward {
     type filter hook forward priority -10; policy accept;
     oifname @held drop
+    iifname vmap @outgoing
+    oifname vmap @incoming
     oifname ${ours} ct state established,related accept
     iifname . ip daddr @allowed accept
     oifname ${ours} drop
     iifname ${ours} oifname "fp*" drop
     iifname ${ours} ip daddr { 127.0.0.0/8, 169.254.0.0/16 } drop
   }
+  map outgoing { type ifname : verdict; }
+  map incoming { type ifname : verdict; }
   map uplinks { type ifname : limit; }
   map downlinks { type ifname : limit; }
   chain rates_up {
@@ -140,13 +145,20 @@ function ip6Rules(names: NatNames): string {
 `
 }
 
-export async function ensureNat(tools: Tools, names: NatNames, pool: string): Promise<void> {
+/** `ofLinks` gives the rules of the links that exist, for a host that has lost all rules. */
+export async function ensureNat(
+  tools: Tools,
+  names: NatNames,
+  pool: string,
+  ofLinks: () => string,
+): Promise<void> {
   if ((await readFile(forwarding, 'utf8')).trim() !== '1') await writeFile(forwarding, '1')
   const found = await rulesOf(tools, names)
-  // The rules of an earlier version have no such set.
-  if (found?.includes('set moving')) return
-  const script = (bound: Bound) =>
-    (found === null ? '' : emptied(names, found)) + natRules(names, pool, bound)
+  // The rules of an earlier version have no such map.
+  if (found?.includes('map outgoing')) return
+  const before = found === null ? '' : emptied(names, found)
+  const after = found === null ? ofLinks() : ''
+  const script = (bound: Bound) => before + natRules(names, pool, bound) + after
   const bounded = await runNft(tools, script(await boundHere()))
   // A kernel without CONFIG_NFT_CONNLIMIT: `doctor` reports it.
   if (bounded.exitCode !== 0) await nft(tools, 'setting up NAT', script(null))
@@ -154,7 +166,8 @@ export async function ensureNat(tools: Tools, names: NatNames, pool: string): Pr
 
 /** Empties an existing table in the same transaction, but keeps its sets and maps. `found` is the table as text. */
 function emptied({ table }: NatNames, found: string): string {
-  const names = [...found.matchAll(/^\s*chain (\w+) \{$/gm)].map(([, name]) => name)
+  // Those of single environments have no type.
+  const names = [...found.matchAll(/^\s*chain (\w+) \{\n\s*type /gm)].map(([, name]) => name)
   const chains = names.map((chain) => `ip ${table} ${chain}`)
   for (const chain of ['input', 'forward']) chains.push(`ip6 ${table} ${chain}`)
   return chains.map((chain) => `flush chain ${chain}\n`).join('')
@@ -181,34 +194,6 @@ async function rulesOf(tools: Tools, { table }: NatNames): Promise<string | null
 
 export async function hasRules(tools: Tools, names: NatNames): Promise<boolean> {
   return (await rulesOf(tools, names)) !== null
-}
-
-export async function allow(
-  tools: Tools,
-  names: NatNames,
-  iface: string,
-  networks: readonly string[],
-): Promise<void> {
-  if (networks.length === 0) return
-  await nft(tools, 'allowing addresses', `add ${allowed(names, iface, networks)}`)
-}
-
-/** Undoes `allow`; does nothing if there is nothing to undo. */
-export async function disallow(
-  tools: Tools,
-  names: NatNames,
-  iface: string,
-  networks: readonly string[],
-): Promise<void> {
-  if (networks.length === 0 || !(await hasRules(tools, names))) return
-  const elements = allowed(names, iface, networks)
-  // nft refuses to delete a missing element, but lets us add an existing one.
-  await nft(tools, 'closing addresses', `add ${elements}delete ${elements}`)
-}
-
-function allowed({ table }: NatNames, iface: string, networks: readonly string[]): string {
-  const elements = disjoint(networks).map((network) => `"${iface}" . ${network}`)
-  return `element ip ${table} allowed { ${elements.join(', ')} }\n`
 }
 
 /**

@@ -14,13 +14,13 @@ export async function limitTraffic(
   iface: string,
   bytes: number,
 ): Promise<void> {
-  // What an earlier life of the environment has left behind is replaced.
-  const script = limitScript(
-    names,
-    iface,
-    `rate over ${bytes} bytes/second burst ${burstBytes} bytes`,
-  )
-  await nft(tools, 'limiting the traffic of an environment', without(names, iface) + script)
+  await nft(tools, 'limiting the traffic of an environment', trafficScript(names, iface, bytes))
+}
+
+/** What an earlier life of the environment has left behind is replaced. */
+export function trafficScript(names: NatNames, iface: string, bytes: number): string {
+  const limit = `rate over ${bytes} bytes/second burst ${burstBytes} bytes`
+  return without(names, iface) + limitScript(names, iface, limit)
 }
 
 /** Undoes `limitTraffic`; does nothing if there is nothing to undo. */

@@ -39,6 +39,8 @@ export interface Options {
   readonly backend?: BackendName
   readonly net?: NetMode
   readonly netAllow?: readonly string[]
+  readonly netDenyOut?: readonly string[]
+  readonly netAllowOut?: readonly string[]
   readonly memory?: number
   readonly memoryMode?: MemoryMode
   readonly cpus?: number
@@ -75,6 +77,12 @@ export const make: MakeCommand = (command, cli) =>
       .addOption(new Option('--net <mode>', 'its network').choices(netModes))
       .addOption(
         listOption('--net-allow <cidr>', 'a network of the host or a neighbour that it may reach'),
+      )
+      .addOption(
+        listOption('--net-deny-out <cidr>', 'a network that it does not reach; 0.0.0.0/0: any'),
+      )
+      .addOption(
+        listOption('--net-allow-out <cidr>', 'a network that it reaches although it is denied'),
       )
       .addOption(parsedOption('--memory <size>', 'memory limit, such as 2g', parseMemoryLimit))
       .addOption(
@@ -199,7 +207,8 @@ export function createOptions(
   words: readonly string[],
   signal: AbortSignal,
 ): CreateOptions {
-  const { from, name, backend, net, netAllow, env, label, workdir, login } = options
+  const { from, name, backend, env, label, workdir, login } = options
+  const { net, netAllow, netDenyOut, netAllowOut } = options
   const { memoryMode, processes, runArg, exportDir, ttl, idle, wake } = options
   return withoutUndefined({
     from,
@@ -208,6 +217,8 @@ export function createOptions(
     backend,
     net,
     netAllow,
+    netDenyOut,
+    netAllowOut,
     memory: memoryMode,
     env,
     labels: label,

@@ -17,7 +17,7 @@ export const make: MakeCommand = (command, cli) =>
   addExamples(
     command
       .description(
-        'Show what was done to an environment, when, and how long each step took. One that was removed keeps its log. Of one that runs, its running and detached commands follow.',
+        'Show what was done to an environment and which commands ran in it, when, how long each took, and how it ended. One that was removed keeps its log. Commands that still run follow.',
       )
       .argument('[env]', `${envArgument}, also of one that was removed`)
       .option('--criu [log]', "print CRIU's log of the last failure, or the one of this name")
@@ -26,13 +26,16 @@ export const make: MakeCommand = (command, cli) =>
           await using forkpoint = await context.open()
           if (criu !== undefined) return await showFailures(context, forkpoint, criu)
           if (reference === undefined) throw noEnvironment()
-          const entries = await forkpoint.log(reference)
-          const commands = context.globals.json ? [] : await commandsOf(forkpoint, reference)
+          const [operations, commands, running] = await Promise.all([
+            forkpoint.log(reference),
+            forkpoint.commandLog(reference),
+            context.globals.json ? [] : runningIn(forkpoint, reference),
+          ])
           await context.show({
-            json: entries,
+            json: { operations, commands },
             text: (style) => {
-              const log = renderLog(entries, Date.now(), style)
-              return commands.length === 0 ? log : `${log}\n\n${renderCommands(commands, style)}`
+              const log = renderLog({ operations, commands }, Date.now(), style)
+              return running.length === 0 ? log : `${log}\n\n${renderCommands(running, style)}`
             },
           })
         }),
@@ -40,15 +43,19 @@ export const make: MakeCommand = (command, cli) =>
     [
       ['forkpoint log web', 'what happened, and how long it took'],
       ['forkpoint log --criu', 'why the last snapshot or restore failed, in detail'],
-      ['forkpoint log web --json | jq \'.[] | select(.state == "failed")\'', 'what failed'],
+      [
+        'forkpoint log web --json | jq \'.operations[] | select(.state == "failed")\'',
+        'what failed',
+      ],
     ],
   )
 
-/** The commands that its agent still knows; none if it does not run, and it is not woken for this. */
-async function commandsOf(forkpoint: Forkpoint, reference: string): Promise<CommandInfo[]> {
+/** The commands that run; none if it sleeps, and it is not woken for this. */
+async function runningIn(forkpoint: Forkpoint, reference: string): Promise<CommandInfo[]> {
   try {
     const environment = await forkpoint.get(reference)
-    return environment.lastInfo.status === 'running' ? await environment.commands() : []
+    if (environment.lastInfo.status !== 'running') return []
+    return (await environment.commands()).filter(({ running }) => running)
   } catch (error) {
     if (error instanceof NotFoundError) return []
     throw error

@@ -2,6 +2,7 @@ import { posix } from 'node:path'
 import type { FileInfo, FileType } from '../../../agent/files/files.ts'
 import type { Environment } from '../../../api/handles/environment.ts'
 import { ResourceError } from '../../../model/errors.ts'
+import { metadataIn, shownMetadata } from './metadata.ts'
 import { groupsInside, usersInside } from './users.ts'
 
 /** How the clients see a file, given its absolute path. */
@@ -36,6 +37,7 @@ export async function entriesOf(environment: Environment): Promise<EntryOf> {
     group: groups.get(info.gid) ?? String(info.gid),
     modifiedTime: new Date(Number(info.mtimeNs / 1_000_000n)).toISOString(),
     ...(info.target !== null && { symlinkTarget: info.target }),
+    ...shownMetadata(metadataIn(info.xattrs)),
   })
 }
 
@@ -58,7 +60,7 @@ export async function* walked(
   let count = 0
   for (let next = open.shift(); next !== undefined; next = open.shift()) {
     const { dir, level } = next
-    for (const { name, ...info } of await environment.files.list(dir, { signal })) {
+    for (const { name, ...info } of await environment.files.list(dir, { signal, xattrs: true })) {
       count += 1
       if (count > mostEntries) throw tooMany(top)
       const path = posix.join(dir, name)

@@ -99,7 +99,7 @@ async function watchOptions(call: Call): Promise<WatchOptions> {
 }
 
 async function entryAt(environment: Environment, path: string): Promise<object> {
-  const info = await environment.files.stat(path, { symlink: 'itself' })
+  const info = await environment.files.stat(path, { symlink: 'itself', xattrs: true })
   return { entry: (await entriesOf(environment))(path, info) }
 }
 

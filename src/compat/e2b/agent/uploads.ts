@@ -5,7 +5,7 @@ import { Busboy } from '@fastify/busboy'
 import type { FastifyRequest } from 'fastify'
 import type { Environment } from '../../../api/handles/environment.ts'
 import { InvalidInputError } from '../../../model/errors.ts'
-import { notHere } from '../failures.ts'
+import { type Metadata, sentMetadata, shownMetadata, xattrsOf } from './metadata.ts'
 import { insideUser, pathInside } from './users.ts'
 
 interface Target {
@@ -16,18 +16,21 @@ interface Target {
   readonly signal: AbortSignal
 }
 
+interface Writing extends Target {
+  /** the same for all parts of a form */
+  readonly metadata: Metadata
+}
+
 /** Parts of one form. */
 const mostFiles = 1000
 
 /** Writes the body of a request to the paths that it names, and says what was written. */
 export async function upload(request: FastifyRequest, target: Target): Promise<readonly object[]> {
   const body = contentOf(request)
-  if (Object.keys(request.headers).some((name) => name.startsWith('x-metadata-'))) {
-    throw notHere('the metadata of a file', 'leave out `metadata`')
-  }
+  const writing = { ...target, metadata: sentMetadata(request) }
   const type = String(request.headers['content-type'] ?? '')
-  if (type.startsWith('multipart/form-data')) return await writeParts(body, type, target)
-  if (target.path !== undefined) return [await writeOne(target, target.path, body)]
+  if (type.startsWith('multipart/form-data')) return await writeParts(body, type, writing)
+  if (target.path !== undefined) return [await writeOne(writing, target.path, body)]
   throw new InvalidInputError('the upload names no path', { remedy: 'give one in the query' })
 }
 
@@ -36,7 +39,7 @@ function contentOf({ body, headers }: FastifyRequest): Readable {
   return headers['content-encoding'] === 'gzip' ? bytes.compose(createGunzip()) : bytes
 }
 
-async function writeParts(body: Readable, type: string, target: Target): Promise<object[]> {
+async function writeParts(body: Readable, type: string, target: Writing): Promise<object[]> {
   const form = new Busboy({
     headers: { 'content-type': type },
     // The name of a part is the path of its file.
@@ -60,17 +63,18 @@ async function writeParts(body: Readable, type: string, target: Target): Promise
   return await Promise.all(written)
 }
 
-async function writeOne(target: Target, named: string, content: Readable): Promise<object> {
-  const { environment, user, signal } = target
+async function writeOne(target: Writing, named: string, content: Readable): Promise<object> {
+  const { environment, user, metadata, signal } = target
   const path = await pathInside(environment, named, user)
   const owner = user === undefined ? null : await insideUser(environment, user)
   const { files } = environment
   await files.write(path, content, {
     makeParents: true,
     signal,
+    xattrs: xattrsOf(metadata),
     ...(owner && { uid: owner.uid, gid: owner.gid }),
   })
-  return { name: posix.basename(path), type: 'file', path }
+  return { name: posix.basename(path), type: 'file', path, ...shownMetadata(metadata) }
 }
 
 function tooMany(): InvalidInputError {

@@ -50,7 +50,7 @@ async function entryOf(
 ): Promise<object | null> {
   const whole = posix.join(top, path)
   try {
-    const info = await environment.files.stat(whole, { symlink: 'itself' })
+    const info = await environment.files.stat(whole, { symlink: 'itself', xattrs: true })
     return (await entriesOf(environment))(whole, info)
   } catch (error) {
     if (error instanceof NotFoundError) return null

@@ -8,7 +8,7 @@ import { notHere } from '../failures.ts'
 import type { E2bOptions, KeyHolder, Visit } from '../host.ts'
 import { ownLabels, ownPrefix } from '../owned.ts'
 import { lifecycle, policyOf } from './lifecycle.ts'
-import { network, networkOf, wantsPublicPorts } from './network.ts'
+import { type Egress, isRestricted, network, wantedEgress, wantsPublicPorts } from './network.ts'
 import { type Origin, originOf } from './templates.ts'
 
 const textMap = z.record(z.string(), z.string())
@@ -38,11 +38,26 @@ export async function createSandbox(
   requireKnown(wanted)
   const origin = await originOf(visit, options, wanted.templateID)
   const labels = labelsOf(visit.principal, wanted)
-  if (origin.kind === 'source') return await fromSource(visit, options, origin.from, wanted, labels)
+  const egress = wantedEgress(wanted)
+  if (origin.kind === 'source') {
+    return await fromSource(visit, options, origin.from, wanted, labels, egress)
+  }
   const made = await fromSnapshot(visit, options, origin, labels, wanted)
-  // A fork has the policy of what it was forked from.
-  await made.setPolicy(policyOf(wanted))
+  try {
+    // A fork has the policy and the network of what it was forked from. The clients always say that a sandbox may
+    // reach the internet unless it may not, so this does not open a network that the snapshot has not.
+    await made.setPolicy(policyOf(wanted))
+    if (isRestricted(egress)) await changeEgress(made, egress)
+  } catch (error) {
+    await made.remove({ force: true })
+    throw error
+  }
   return made
+}
+
+export async function changeEgress(sandbox: Environment, egress: Egress): Promise<void> {
+  const { mode, denyOut, allowOut } = egress
+  await sandbox.setNet(mode, mode === 'none' ? {} : { denyOut, allowOut })
 }
 
 interface E2bHandles {
@@ -55,12 +70,15 @@ async function fromSource(
   from: string | undefined,
   wanted: NewSandbox,
   labels: Record<string, string>,
+  { mode: net, denyOut: netDenyOut, allowOut: netAllowOut }: Egress,
 ): Promise<Environment> {
   requireBranch(visit.principal)
   const { ttlMs, ttlAction, wake } = policyOf(wanted)
   const create: CreateOptions = {
     ...(from !== undefined && { from }),
-    ...networkOf(wanted),
+    net,
+    netDenyOut,
+    netAllowOut,
     ...(ttlMs !== null && { ttlMs, ttlAction }),
     env: wanted.envVars ?? {},
     wake,
@@ -104,7 +122,7 @@ function labelsOf(
   { id, labels }: KeyHolder,
   wanted: Pick<NewSandbox, 'metadata' | 'templateID' | 'network'>,
 ): Record<string, string> {
-  const { metadata, templateID, network } = wanted
+  const { metadata, templateID } = wanted
   const reserved = Object.keys(metadata ?? {}).find((key) => key.startsWith(ownPrefix))
   if (reserved !== undefined) {
     throw new InvalidInputError(`the key ${quote(reserved)} of the metadata is reserved`, {
@@ -116,7 +134,6 @@ function labelsOf(
     ...labels,
     [ownLabels.key]: id,
     [ownLabels.template]: templateID,
-    ...(network && { [ownLabels.network]: JSON.stringify(network) }),
     ...(!wantsPublicPorts(wanted) && { [ownLabels.public]: 'no' }),
   }
 }

@@ -1,16 +1,21 @@
 import * as z from 'zod/mini'
+import type { EnvironmentInfo } from '../../../api/contract/data/environment.ts'
 import type { NetMode } from '../../../model/environment.ts'
+import { quote } from '../../../model/text/quote.ts'
+import { parseCidr } from '../../../model/values/cidr.ts'
 import { notHere } from '../failures.ts'
+import { ownLabels } from '../owned.ts'
 
-const hosts = z.array(z.string().check(z.maxLength(256))).check(z.maxLength(100))
+const hosts = z.array(z.string().check(z.maxLength(256))).check(z.maxLength(1000))
 
-const networkRules = z.object({
+const egress = {
   allowOut: z.nullish(hosts),
   denyOut: z.nullish(hosts),
-  allowPublicTraffic: z.nullish(z.boolean()),
   rules: z.nullish(z.unknown()),
   egressProxy: z.nullish(z.unknown()),
-})
+}
+
+const networkRules = z.object({ ...egress, allowPublicTraffic: z.nullish(z.boolean()) })
 
 /** The part of a new sandbox that is about its network. */
 export const network = {
@@ -18,23 +23,30 @@ export const network = {
   network: z.nullish(networkRules),
 }
 
+/** It replaces everything: what an update leaves out is no longer allowed or denied. */
 export const networkUpdate = z.object({
   allow_internet_access: z.nullish(z.boolean()),
-  allowOut: z.nullish(hosts),
-  denyOut: z.nullish(hosts),
-  rules: z.nullish(z.unknown()),
-  egressProxy: z.nullish(z.unknown()),
+  ...egress,
 })
 
 type Wanted = z.infer<z.ZodMiniObject<typeof network>>
 
 const everywhere = '0.0.0.0/0'
 
-/** The network of a new environment. As with E2B, it reaches the internet unless the client says otherwise. */
-export function networkOf({ allow_internet_access: internet, network }: Wanted): {
-  readonly net: NetMode
-} {
-  return { net: modeOf(network ?? {}, internet ?? undefined) ?? 'nat' }
+/** What a sandbox reaches. As with E2B, that is the internet unless the client says otherwise. */
+export interface Egress {
+  readonly mode: NetMode
+  readonly denyOut: readonly string[]
+  readonly allowOut: readonly string[]
+}
+
+/** What a client asks for of a new sandbox. */
+export function wantedEgress({ allow_internet_access, network }: Wanted): Egress {
+  return egressOf({ ...network, allow_internet_access })
+}
+
+export function isRestricted({ mode, denyOut }: Egress): boolean {
+  return mode === 'none' || denyOut.length > 0
 }
 
 /** Whoever reaches this daemon reaches the ports of its sandboxes, unless a client says otherwise. */
@@ -42,25 +54,41 @@ export function wantsPublicPorts({ network }: Pick<Wanted, 'network'>): boolean 
   return network?.allowPublicTraffic !== false
 }
 
-/** Everything or nothing: an environment has no list of hosts that it may reach. */
-function modeOf(
-  { allowOut, denyOut, rules, egressProxy }: z.infer<typeof networkRules>,
-  internet: boolean | undefined,
-): NetMode | undefined {
+/** What is allowed counts more than what is denied, and what neither list has is allowed. */
+export function egressOf(wanted: z.infer<typeof networkUpdate>): Egress {
+  const { rules, egressProxy, allow_internet_access: internet } = wanted
   if (rules && Object.keys(rules).length > 0) throw notHere('a rule for hosts', 'leave out `rules`')
   if (egressProxy) throw notHere('a proxy for outgoing traffic', 'leave out `egressProxy`')
-  const denied = denyOut ?? []
-  const allowed = allowOut ?? []
-  if (allowed.some((host) => host !== everywhere) || denied.some((host) => host !== everywhere)) {
-    throw notHere('a list of hosts', `allow or deny all of them (${everywhere})`)
-  }
-  if (denied.length > 0 && allowed.length === 0) return 'none'
-  if (internet === undefined) return allowed.length > 0 ? 'nat' : undefined
-  return internet ? 'nat' : 'none'
+  const allowed = (wanted.allowOut ?? []).map(networkOf)
+  const denied = (wanted.denyOut ?? []).map(networkOf)
+  if (internet === false) denied.push(everywhere)
+  if (denied.length === 0) return { mode: 'nat', denyOut: [], allowOut: [] }
+  const isClosed = allowed.length === 0 && denied.includes(everywhere)
+  return isClosed
+    ? { mode: 'none', denyOut: [], allowOut: [] }
+    : { mode: 'nat', denyOut: denied, allowOut: allowed }
 }
 
-/** The mode that an update asks for. */
-export function updatedMode(update: z.infer<typeof networkUpdate>): NetMode | undefined {
-  const { allow_internet_access: internet, ...rest } = update
-  return modeOf(rest, internet ?? undefined)
+function networkOf(host: string): string {
+  if (/[a-z*]/i.test(host) && !host.includes(':')) {
+    throw notHere(`the name of a domain (${quote(host)})`, 'list IPv4 addresses and networks')
+  }
+  return parseCidr(host)
+}
+
+/** What `getInfo` answers; undefined if it is what a sandbox has that nobody said anything about. */
+export function shownNetwork({ net, labels }: EnvironmentInfo): object | undefined {
+  const denied = net.mode === 'none' ? [everywhere] : net.denyOut
+  const isPublic = labels[ownLabels.public] !== 'no'
+  if (denied === undefined && isPublic) return undefined
+  return {
+    allowPublicTraffic: isPublic,
+    ...(denied && { denyOut: denied.map(shown) }),
+    ...(net.mode === 'nat' && net.allowOut && { allowOut: net.allowOut.map(shown) }),
+  }
+}
+
+/** A single address as clients write it. */
+function shown(network: string): string {
+  return network.replace(/\/32$/, '')
 }

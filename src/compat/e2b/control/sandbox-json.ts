@@ -4,6 +4,7 @@ import { includesScope } from '../../../model/values/scopes.ts'
 import { accessToken } from '../access.ts'
 import type { E2bOptions, KeyHolder } from '../host.ts'
 import { ownLabels, ownPrefix } from '../owned.ts'
+import { shownNetwork } from './network.ts'
 
 /** The newest feature that the clients ask for by this version. */
 export const envdVersion = '0.6.4'
@@ -56,9 +57,9 @@ export function detailed(
   info: EnvironmentInfo,
   domain: string,
 ): object {
-  const { policy, labels, net } = info
+  const { policy, net } = info
   const mayUse = includesScope(principal.scope, 'exec')
-  const wanted = labels[ownLabels.network]
+  const network = shownNetwork(info)
   return {
     ...listed(principal, info),
     domain,
@@ -67,7 +68,7 @@ export function detailed(
       onTimeout: policy.ttlAction === 'remove' ? 'kill' : 'pause',
       autoResume: policy.wake === 'always',
     },
-    ...(wanted !== undefined && { network: JSON.parse(wanted) }),
+    ...(network && { network }),
     ...(mayUse && { envdAccessToken: accessToken(options.secret, principal.id, info.id) }),
   }
 }

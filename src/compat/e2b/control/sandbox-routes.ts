@@ -7,10 +7,10 @@ import { failureOf } from '../failures.ts'
 import type { Visit } from '../host.ts'
 import { ownLabels, ownSandbox } from '../owned.ts'
 import type { Control } from './control.ts'
-import { createSandbox, newSandbox } from './create.ts'
+import { changeEgress, createSandbox, newSandbox } from './create.ts'
 import { timeout, ttlOf } from './lifecycle.ts'
 import { metricsOf } from './metrics.ts'
-import { networkUpdate, updatedMode } from './network.ts'
+import { egressOf, networkUpdate } from './network.ts'
 import { connection, detailed, stateOf } from './sandbox-json.ts'
 
 const timeoutBody = z.object({ timeout: z.nullish(timeout) })
@@ -66,8 +66,7 @@ export function addSandboxRoutes(control: Control, app: FastifyInstance): void {
   on('POST', '/fork', 'fork', 'branch', (asked) => fork(control, asked))
   on('GET', '/metrics', 'metrics', 'read', async ({ sandbox }) => await metricsOf(sandbox))
   on('PUT', '/network', 'network', 'branch', async ({ sandbox, request, reply }) => {
-    const mode = updatedMode(jsonBody(networkUpdate, request)) ?? sandbox.lastInfo.net.mode
-    await sandbox.setNet(mode)
+    await changeEgress(sandbox, egressOf(jsonBody(networkUpdate, request)))
     return reply.code(204).send()
   })
 }

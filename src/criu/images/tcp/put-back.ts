@@ -30,6 +30,9 @@ export function restorableConnections(
   const images = withWindows(alignEnds(disconnected(dumped, again)))
   const place = placesIn(images)
   const attributes = [
+    ...tcpSockets(images.files)
+      .filter((socket) => isConnection(socket) && sendsIpv4(socket))
+      .flatMap((socket) => place(socket, 'segments', '-')),
     ...inOrder(again).flatMap((socket) => place(socket, 'connection', destinationOf(socket))),
     ...heldBack(images).flatMap((socket) => place(socket, 'push', '-')),
     ...outsideConnections(images.files).flatMap((socket) =>
@@ -37,6 +40,10 @@ export function restorableConnections(
     ),
   ]
   return { images, attributes }
+}
+
+function sendsIpv4({ family, to }: TcpSocket): boolean {
+  return family === 4 || !to.address.includes(':')
 }
 
 function withWindows(images: DumpImages): DumpImages {

@@ -3,6 +3,7 @@ import type { Backend, ValidSource } from '../../../backends/backend.ts'
 import {
   type EnvironmentRecord,
   type Limits,
+  type NetSpec,
   rateLimits,
   type Source,
 } from '../../../model/environment.ts'
@@ -14,6 +15,7 @@ import { can, requireCapability } from '../../capabilities.ts'
 import type { Engine } from '../../engine.ts'
 import { policyFor } from '../../policies/set-policy.ts'
 import { hostnameOf } from '../identity.ts'
+import { hasLists, netSpec } from '../net-spec.ts'
 
 type DraftOptions = Omit<Input<'environment.create'>, 'from'>
 
@@ -29,8 +31,9 @@ export function draftFor(
   const { settings } = engine
   const id = newEnvironmentId()
   const name = options.name === undefined ? null : parseName(options.name)
-  const net = options.net ?? settings.net.mode
-  requireCapabilities(backend, { ...options, net })
+  const { net: mode = settings.net.mode, netAllow: allow, netDenyOut, netAllowOut } = options
+  const net = netSpec(mode, { allow, denyOut: netDenyOut, allowOut: netAllowOut })
+  requireCapabilities(backend, options, net)
   const policy = policyFor(engine, backend, options)
   return (source, { workdir, image }) => ({
     id,
@@ -41,7 +44,7 @@ export function draftFor(
     instance: null,
     status: 'creating',
     limits: { ...configuredLimits(backend, settings.limits), ...options.limits },
-    net: { mode: net, allow: options.netAllow ?? [] },
+    net,
     memory: options.memory ?? settings.memory,
     env: { ...image?.env, ...options.env },
     labels: { ...image?.labels, ...options.labels },
@@ -55,16 +58,16 @@ export function draftFor(
 }
 
 /** The backend must be able to do everything that the caller asks for. */
-function requireCapabilities(backend: Backend, options: DraftOptions): void {
-  const { limits = {}, net, netAllow = [], memory } = options
+function requireCapabilities(backend: Backend, options: DraftOptions, net: NetSpec): void {
+  const { limits = {}, memory } = options
   if (Object.keys(limits).length > 0) requireCapability(backend, 'limits')
   if (rateLimits.some((name) => limits[name] !== undefined)) requireCapability(backend, 'rates')
-  if (limits.netBytes !== undefined && net === 'none') {
+  if (limits.netBytes !== undefined && net.mode === 'none') {
     throw new InvalidInputError('an environment without a network cannot have a network rate', {
       remedy: 'use the network mode nat (`--net nat`), or leave out the rate',
     })
   }
-  if (net === 'nat' || netAllow.length > 0) requireCapability(backend, 'nat')
+  if (net.mode === 'nat' || hasLists(net)) requireCapability(backend, 'nat')
   if (memory === 'share') requireCapability(backend, 'memory-sharing')
 }
 

@@ -32,9 +32,11 @@ export async function createFromSnapshot(
 
 /** Its processes already run with these, so new values would apply only in part. */
 function refuseFixedOptions(options: CreateOptions): void {
-  const { backend, limits, net, netAllow, memory, env, workdir, command } = options
+  const { backend, limits, memory, env, workdir, command } = options
+  const { net, netAllow, netDenyOut, netAllowOut } = options
   const { processes, extraArgs, exportDir, ttlMs, ttlAction, idle, wake } = options
-  const fixed = { backend, limits, net, netAllow, memory, env, workdir, command }
+  const network = { net, netAllow, netDenyOut, netAllowOut }
+  const fixed = { backend, limits, ...network, memory, env, workdir, command }
   const given = Object.entries({
     ...fixed,
     processes,

@@ -9,6 +9,7 @@ import type { SnapshotRecord } from '../../../model/snapshot.ts'
 import { closeConnections, greet } from '../../agents.ts'
 import { capabilitiesOfLife, requireFacet } from '../../capabilities.ts'
 import type { Engine } from '../../engine.ts'
+import { noteCommands } from '../../history/command-log.ts'
 import { reserveCopies } from '../../memory/copy-memory.ts'
 import { requireWithinLimits } from '../../memory/limits.ts'
 import { rehearse } from '../../proofs/prove.ts'
@@ -99,6 +100,7 @@ export async function release(
   await using lease = await hold(engine, id, 'release')
   const wanted = { mode: 'full', durable: true, by: 'pause' } as const
   const draft = await begin(engine, lease, id, wanted, { kind: 'release', cause })
+  await noteCommands(engine, draft.record)
   const ready = await orGiveBack(engine, draft, async () => {
     const { taken } = await take(engine, draft, 'stay-frozen')
     // Only the snapshot will be left of the environment, so it must be durable, and must restore.

@@ -122,12 +122,25 @@ export const fileStops: readonly Stop[] = [
   },
   {
     method: 'files.write with metadata',
-    refused: /the metadata of a file is not available with Forkpoint/,
     run: async ({ sandbox, kept }) => {
       // This version does not send it.
       since(kept.get('name') === 'e2b-2.20' ? undefined : 'metadata')
-      const options: object = { metadata: { author: 'me' } }
-      await sandbox.files.write('/tmp/with', '1', options)
+      const { files } = sandbox
+      const [author, stage] = ['me = I', '2']
+      const options: object = { metadata: { author, Stage: stage } }
+      const written: { metadata?: object } = await files.write('/tmp/noted/with', '1', options)
+      equal(written.metadata, { author, stage })
+      const info: { metadata?: object } = await files.getInfo('/tmp/noted/with')
+      equal(Object.entries(info.metadata ?? {}).sort(), Object.entries({ author, stage }))
+      await files.rename('/tmp/noted/with', '/tmp/noted/moved')
+      const listed: { name: string; metadata?: object }[] = await files.list('/tmp/noted')
+      equal(
+        listed.map(({ name, metadata = {} }) => [name, ...Object.keys(metadata).sort()]),
+        [['moved', 'author', 'stage']],
+      )
+      await files.write('/tmp/noted/moved', '2')
+      const again: { metadata?: object } = await files.getInfo('/tmp/noted/moved')
+      equal(again.metadata, undefined)
     },
   },
 ]

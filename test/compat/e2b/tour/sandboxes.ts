@@ -90,11 +90,24 @@ export const sandboxStops: readonly Stop[] = [
     },
   },
   {
-    method: 'sandbox.updateNetwork (a list of hosts)',
-    refused: /a list of hosts/,
+    method: 'sandbox.updateNetwork (addresses)',
     run: async ({ sandbox }) => {
       const update = since(sandbox.updateNetwork?.bind(sandbox))
-      await update({ allowOut: ['192.0.2.1'] })
+      const lists = { denyOut: ['0.0.0.0/0'], allowOut: ['192.0.2.1', '198.51.100.0/24'] }
+      await update(lists)
+      const { network } = await sandbox.getInfo()
+      const { allowPublicTraffic, allowOut, denyOut } = network ?? {}
+      equal({ allowPublicTraffic, denyOut, allowOut }, { allowPublicTraffic: true, ...lists })
+      await update({})
+      equal((await sandbox.getInfo()).network, undefined)
+    },
+  },
+  {
+    method: 'sandbox.updateNetwork (names of domains)',
+    refused: /the name of a domain/,
+    run: async ({ sandbox }) => {
+      const update = since(sandbox.updateNetwork?.bind(sandbox))
+      await update({ denyOut: ['0.0.0.0/0'], allowOut: ['*.example.com'] })
     },
   },
   {

@@ -19,7 +19,7 @@ export function EnvironmentFacts({ info, forest }: { info: EnvironmentInfo; fore
           backend: info.backend,
           'host name': <code>{info.hostname}</code>,
           directory: <code>{info.workdir}</code>,
-          network: net.allow.length === 0 ? net.mode : `${net.mode}, also ${net.allow.join(', ')}`,
+          network: networkWords(net),
           limits: limitWords(limits),
           expires: policy.expiresAt !== null && formatTime(policy.expiresAt),
           'when idle':
@@ -30,6 +30,18 @@ export function EnvironmentFacts({ info, forest }: { info: EnvironmentInfo; fore
       />
     </Section>
   )
+}
+
+function networkWords({
+  mode,
+  allow,
+  denyOut = [],
+  allowOut = [],
+}: EnvironmentInfo['net']): string {
+  const also = allow.length === 0 ? '' : `, also ${allow.join(', ')}`
+  const not = denyOut.length === 0 ? '' : `, without ${denyOut.join(', ')}`
+  const except = allowOut.length === 0 ? '' : ` except ${allowOut.join(', ')}`
+  return mode + also + not + except
 }
 
 function sourceWords(source: EnvironmentInfo['source']): string {

@@ -22,6 +22,8 @@ from ..data import (
     ExecResult,
     IdleInput,
     LogEntry,
+    NetChange,
+    Peer,
     SnapshotInfo,
     Stats,
     TerminalInfo,
@@ -224,10 +226,32 @@ class AsyncEnvironment:
         """Continues. One that was released, or died with its host, comes back from its head."""
         await self._change("resume", {})
 
+    async def set_net(
+        self,
+        mode: str,
+        *,
+        allow: Optional[Sequence[str]] = None,
+        deny_out: Optional[Sequence[str]] = None,
+        allow_out: Optional[Sequence[str]] = None,
+    ) -> List[Peer]:
+        """Changes its network while it runs. Lists of networks that are not given stay as they were. Returns the
+        other ends of the connections that were cut."""
+        lists = {"allow": allow, "deny_out": deny_out, "allow_out": allow_out}
+        body = given(**{key: None if each is None else list(each) for key, each in lists.items()})
+        request = post(filled("environments", self.id, "net"), {"mode": mode, **body})
+        change = decode(NetChange, await self._link.json(request), "change")
+        self.last_info = change.environment
+        return change.cut
+
+    async def label(self, labels: Mapping[str, Optional[str]]) -> None:
+        """Sets labels. The others stay, and None removes one."""
+        await self._change("labels", {"labels": dict(labels)})
+
     async def set_policy(
         self,
         *,
         ttl_ms: Optional[float] = UNCHANGED,
+        ttl_action: str = UNCHANGED,
         idle: Optional[IdleInput] = UNCHANGED,
         wake: str = UNCHANGED,
     ) -> None:
@@ -235,6 +259,8 @@ class AsyncEnvironment:
         body: Any = {}
         if ttl_ms is not UNCHANGED:
             body["ttlMs"] = ttl_ms
+        if ttl_action is not UNCHANGED:
+            body["ttlAction"] = ttl_action
         if idle is not UNCHANGED:
             body["idle"] = None if idle is None else renamed(idle)
         if wake is not UNCHANGED:

@@ -68,6 +68,11 @@ class AsyncSnapshot:
         request = post(filled("snapshots", self.id, "labels"), {"labels": dict(labels)})
         self._learn(await self._link.json(request))
 
+    async def annotate(self, metadata: Any) -> None:
+        """Replaces its metadata, which may be any JSON."""
+        request = post(filled("snapshots", self.id, "metadata"), {"metadata": metadata})
+        self._learn(await self._link.json(request))
+
     async def rename(self, name: str) -> None:
         request = post(filled("snapshots", self.id, "rename"), {"name": name})
         self._learn(await self._link.json(request))

@@ -36,6 +36,10 @@ class Limits:
 class Net:
     mode: str
     allow: List[str]
+    #: Networks that it does not reach; None: nothing is denied.
+    deny_out: Optional[List[str]] = None
+    #: Exceptions from them.
+    allow_out: Optional[List[str]] = None
 
 
 @dataclass(frozen=True)
@@ -81,6 +85,21 @@ class EnvironmentInfo:
     #: What its container image says, as the daemon says it.
     image: Any = None
     command: Optional[List[str]] = None
+
+
+@dataclass(frozen=True)
+class Peer:
+    """The other end of a TCP connection."""
+
+    address: str
+    port: int
+
+
+@dataclass(frozen=True)
+class NetChange:
+    environment: EnvironmentInfo
+    #: The other ends of connections that were cut.
+    cut: List[Peer]
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,8 @@ from ..data import (
     ExecResult,
     IdleInput,
     LogEntry,
+    NetChange,
+    Peer,
     SnapshotInfo,
     Stats,
     TerminalInfo,
@@ -225,10 +227,32 @@ class Environment:
         """Continues. One that was released, or died with its host, comes back from its head."""
         self._change("resume", {})
 
+    def set_net(
+        self,
+        mode: str,
+        *,
+        allow: Optional[Sequence[str]] = None,
+        deny_out: Optional[Sequence[str]] = None,
+        allow_out: Optional[Sequence[str]] = None,
+    ) -> List[Peer]:
+        """Changes its network while it runs. Lists of networks that are not given stay as they were. Returns the
+        other ends of the connections that were cut."""
+        lists = {"allow": allow, "deny_out": deny_out, "allow_out": allow_out}
+        body = given(**{key: None if each is None else list(each) for key, each in lists.items()})
+        request = post(filled("environments", self.id, "net"), {"mode": mode, **body})
+        change = decode(NetChange, self._link.json(request), "change")
+        self.last_info = change.environment
+        return change.cut
+
+    def label(self, labels: Mapping[str, Optional[str]]) -> None:
+        """Sets labels. The others stay, and None removes one."""
+        self._change("labels", {"labels": dict(labels)})
+
     def set_policy(
         self,
         *,
         ttl_ms: Optional[float] = UNCHANGED,
+        ttl_action: str = UNCHANGED,
         idle: Optional[IdleInput] = UNCHANGED,
         wake: str = UNCHANGED,
     ) -> None:
@@ -236,6 +260,8 @@ class Environment:
         body: Any = {}
         if ttl_ms is not UNCHANGED:
             body["ttlMs"] = ttl_ms
+        if ttl_action is not UNCHANGED:
+            body["ttlAction"] = ttl_action
         if idle is not UNCHANGED:
             body["idle"] = None if idle is None else renamed(idle)
         if wake is not UNCHANGED:

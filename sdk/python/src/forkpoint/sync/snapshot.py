@@ -69,6 +69,11 @@ class Snapshot:
         request = post(filled("snapshots", self.id, "labels"), {"labels": dict(labels)})
         self._learn(self._link.json(request))
 
+    def annotate(self, metadata: Any) -> None:
+        """Replaces its metadata, which may be any JSON."""
+        request = post(filled("snapshots", self.id, "metadata"), {"metadata": metadata})
+        self._learn(self._link.json(request))
+
     def rename(self, name: str) -> None:
         request = post(filled("snapshots", self.id, "rename"), {"name": name})
         self._learn(self._link.json(request))

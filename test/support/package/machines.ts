@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { whyNot } from '../../support/probe.ts'
+import { whyNot } from '../probe.ts'
 
 export const root = resolve(import.meta.dirname, '../../..')
 
