@@ -191,8 +191,14 @@ async function select(page, name) {
 async function take(name, options, prepare = async () => {}) {
   const context = await browser.newContext(options)
   const page = await context.newPage()
+  // Chromium ends what it is loading when somebody on this machine makes or removes a network interface.
+  const isCut = (request) => request.failure()?.errorText === 'net::ERR_NETWORK_CHANGED'
+  const cut = page.waitForEvent('requestfailed', { predicate: isCut, timeout: 0 })
+  cut.catch(() => {})
   await page.goto(run('dashboard', '--print').trim())
-  await page.getByRole('tree').waitFor()
+  const shown = page.getByRole('tree').waitFor()
+  await Promise.race([shown, cut.then(() => page.reload())])
+  await shown
   await prepare(page)
   // A second, so that the first measurement of each environment is there.
   await sleep(2000)

@@ -5,7 +5,7 @@ import type { Environment } from '../../api/handles/environment.ts'
 import type { TerminalViewer, TerminalWatcher } from '../../api/handles/terminal-viewer.ts'
 import { checked, fields, options } from '../../api/inputs/checked.ts'
 import * as v from '../../api/inputs/values.ts'
-import { includesScope } from '../../model/values/scopes.ts'
+import { includesScope, type Scope } from '../../model/values/scopes.ts'
 import { upgradeRequired } from '../errors.ts'
 import { queryOf } from '../routes/input.ts'
 import { type InsideApp, insideRoute } from './inside-route.ts'
@@ -99,18 +99,54 @@ async function seen(
 
 /** A WebSocket: binary messages are output and what is typed, text messages are `{ cols, rows }`. */
 function addStream(app: FastifyInstance): void {
-  const opened = new WeakMap<object, TerminalViewer>()
+  addSocket<TerminalViewer>(app, {
+    path: insidePaths.terminal,
+    operation: 'terminal.attach',
+    scope: 'exec',
+    open: async (environment, name, { query }) =>
+      await environment.terminal(name).attach(checked('attach', attachInput, queryOf(query))),
+    join,
+  })
+}
+
+/** A WebSocket that shows a terminal. There is no way from it to the terminal. */
+function addWatch(app: FastifyInstance): void {
+  addSocket<TerminalWatcher>(app, {
+    path: insidePaths.terminalWatch,
+    operation: 'terminal.watch',
+    scope: 'read',
+    open: async ({ id }, name, { session: { watching } }) =>
+      await (await watching.get(id)).terminal(name).watch(),
+    join: (socket, watcher) => {
+      const leave = () => socket.close()
+      socket.on('message', () => socket.close(policyViolation, 'this viewer may only watch'))
+      showSized(socket, watcher).then(leave, leave)
+    },
+  })
+}
+
+interface SocketRoute<V> {
+  readonly path: string
+  readonly operation: string
+  readonly scope: Scope
+  open(environment: Environment, terminal: string, request: FastifyRequest): Promise<V>
+  join(socket: WebSocket, viewer: V): void
+}
+
+function addSocket<V extends TerminalWatcher>(
+  app: FastifyInstance,
+  { path, operation, scope, open, join }: SocketRoute<V>,
+): void {
+  const opened = new WeakMap<object, V>()
   app.route({
     method: 'GET',
-    url: routeOf(insidePaths.terminal),
-    config: { operation: 'terminal.attach', scope: 'exec' },
+    url: insidePath(path).replaceAll(/\{(\w+)\}/g, ':$1'),
+    config: { operation, scope },
     preHandler: async (request) => {
       const { id, terminal } = request.params as { id: string; terminal: string }
       const environment = await request.session.forkpoint.get(id)
       if (!request.ws) throw upgradeRequired()
-      const viewer = await environment
-        .terminal(terminal)
-        .attach(checked('attach', attachInput, queryOf(request.query)))
+      const viewer = await open(environment, terminal, request)
       // A client that hangs up before it has its answer never reaches the handler.
       request.raw.socket.once('close', () => viewer.detach())
       opened.set(request, viewer)
@@ -124,42 +160,10 @@ function addStream(app: FastifyInstance): void {
   })
 }
 
-/** A WebSocket that shows a terminal. There is no way from it to the terminal. */
-function addWatch(app: FastifyInstance): void {
-  const opened = new WeakMap<object, TerminalWatcher>()
-  app.route({
-    method: 'GET',
-    url: routeOf(insidePaths.terminalWatch),
-    config: { operation: 'terminal.watch', scope: 'read' },
-    preHandler: async (request) => {
-      const { id, terminal } = request.params as { id: string; terminal: string }
-      const environment = await request.session.forkpoint.get(id)
-      if (!request.ws) throw upgradeRequired()
-      const { watching } = request.session
-      const watcher = await (await watching.get(environment.id)).terminal(terminal).watch()
-      // A client that hangs up before it has its answer never reaches the handler.
-      request.raw.socket.once('close', () => watcher.detach())
-      opened.set(request, watcher)
-    },
-    handler: async () => {},
-    wsHandler: (socket, request) => {
-      const watcher = opened.get(request)
-      if (watcher === undefined) return socket.terminate()
-      const leave = () => socket.close()
-      socket.on('message', () => socket.close(policyViolation, 'this viewer may only watch'))
-      showSized(socket, watcher).then(leave, leave)
-    },
-  })
-}
-
 async function showSized(socket: WebSocket, watcher: TerminalWatcher): Promise<void> {
   const { cols, rows } = await watcher.opened()
   socket.send(JSON.stringify({ cols, rows }))
   await show(socket, watcher)
-}
-
-function routeOf(path: string): string {
-  return insidePath(path).replaceAll(/\{(\w+)\}/g, ':$1')
 }
 
 function join(socket: WebSocket, viewer: TerminalViewer): void {

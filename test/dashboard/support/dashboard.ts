@@ -1,5 +1,11 @@
 import { existsSync } from 'node:fs'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import {
+  type Browser,
+  type BrowserContext,
+  chromium,
+  type Page,
+  type Request,
+} from 'playwright-core'
 import type { Forkpoint } from '../../../src/index.ts'
 import { DaemonProcess } from '../../service/support/daemon-process.ts'
 
@@ -19,6 +25,13 @@ const flags = [
 /** Why no browser can be started here; null: one can. */
 export function noBrowser(): string | null {
   return existsSync(program) ? null : `no ${program}; scripts/test-packages installs it`
+}
+
+/** With this, Chromium ends what it is loading when other tests make or remove a network interface. */
+const networkChanged = 'net::ERR_NETWORK_CHANGED'
+
+function isCut(request: Request): boolean {
+  return request.failure()?.errorText === networkChanged
 }
 
 type ContextOptions = Parameters<Browser['newContext']>[0]
@@ -62,15 +75,21 @@ export class Dashboard implements AsyncDisposable {
   async open(options: ContextOptions = {}, ...link: string[]): Promise<Page> {
     const page = await (await this.context(options)).newPage()
     this.listen(page)
+    const cut = page.waitForEvent('requestfailed', { predicate: isCut, timeout: 0 })
+    cut.catch(() => {})
     await page.goto(await this.link(...link))
-    await page.getByRole('tree').or(page.getByText('Nothing has grown')).waitFor()
+    const shown = page.getByRole('tree').or(page.getByText('Nothing has grown')).waitFor()
+    // A script that was not loaded has not used the link.
+    await Promise.race([shown, cut.then(() => page.reload())])
+    await shown
     return page
   }
 
   listen(page: Page): void {
     page.on('pageerror', (error) => this.complaints.push(String(error)))
     page.on('console', (message) => {
-      if (message.type() === 'error') this.complaints.push(message.text())
+      const isOurs = message.type() === 'error' && !message.text().includes(networkChanged)
+      if (isOurs) this.complaints.push(message.text())
     })
   }
 

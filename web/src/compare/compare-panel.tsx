@@ -19,8 +19,8 @@ export function ComparePanel({ environments: marked, ...rest }: PanelProps) {
   if (environments.length < fewest || environments.length > most) {
     return (
       <EmptyState title={`Mark ${fewest} to ${most} environments`}>
-        {environments.length} are marked. Press <kbd>x</kbd> or Shift-click in the tree, then come
-        back.
+        {environments.length} marked so far. Press <kbd>x</kbd> or Shift-click in the tree, then
+        come back.
       </EmptyState>
     )
   }
