@@ -29,7 +29,7 @@ _Static_assert(offsetof(struct statx, stx_dev_major) - offsetof(struct statx, st
 struct search {
   uint64_t plain, statx; /* the words to find */
   struct inodes inodes;
-  bool shows_lone; /* device numbers beside which there is nothing */
+  bool shows_lone;              /* device numbers beside which there is nothing */
   pid_t pid;                    /* whose memory it is */
   uint64_t end;                 /* address after what was searched before */
   uint64_t words[LEAD + PIECE]; /* the first ones are the end of what was searched before, or zero */
