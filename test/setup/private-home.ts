@@ -44,11 +44,16 @@ export default async function setup(): Promise<() => Promise<void>> {
 /** A killed run has not cleaned up; its pid is in the name of its home. */
 async function removeHomesOfKilledRuns(): Promise<void> {
   const parent = dirname(homePrefix)
-  for (const name of readdirSync(parent)) {
-    const home = join(parent, name)
+  for (const entry of readdirSync(parent, { withFileTypes: true })) {
+    const home = join(parent, entry.name)
     const pid = home.startsWith(homePrefix) && /^\d+/.exec(home.slice(homePrefix.length))?.[0]
     if (!pid || existsSync(`/proc/${pid}`)) continue
     console.log(`removing ${home}: the run that made it was killed`)
+    // Beside the home may be the lock of the project that the run made.
+    if (!entry.isDirectory()) {
+      rmSync(home, { force: true })
+      continue
+    }
     const stuck = await removeHome(home, findLeftovers(home))
     for (const line of stuck) console.log(`  ${line}`)
   }
