@@ -77,6 +77,8 @@ export interface InstanceStats {
   readonly cpuMs: number
   readonly processes: number
   readonly processLimit: number | null
+  /** on which its processes run; null: the backend cannot tell */
+  readonly terminals: number | null
   /** bytes of the files written since its last snapshot */
   readonly diskBytes: number
   readonly diskUsedBytes: number | null

@@ -86,6 +86,7 @@ class DirectoryBackend implements Backend {
       cpuMs: 0,
       processes: pids.length,
       processLimit: null,
+      terminals: null,
       diskBytes: await bytesBelow(join(this.#place(ref), 'files')),
       diskUsedBytes: null,
       diskLimitBytes: null,

@@ -4,6 +4,7 @@ import { removeTree } from '../../linux/files/remove-tree.ts'
 import { freeShared } from '../../linux/lives/free-shared.ts'
 import { isAlive } from '../../linux/process-identity.ts'
 import { treeOf } from '../../linux/process-tree.ts'
+import { terminalsOf } from '../../linux/terminals-of.ts'
 import type {
   Backend,
   BackendContext,
@@ -102,6 +103,7 @@ async function readStats(plain: Plain, ref: Ref): Promise<InstanceStats> {
     cpuMs,
     processes: pids.length,
     processLimit: null,
+    terminals: terminalsOf(pids),
     // The whole working directory: the next snapshot copies all of it.
     diskBytes: await bytesBelow(plain, foreign === undefined ? lifeOf(plain, ref).files : workdir),
     diskUsedBytes: null,

@@ -26,6 +26,7 @@ export async function readStats(gvisor: Gvisor, { id, instance }: Ref): Promise<
       ({ parent, pid }) => parent > 0 || pid === 1,
     ).length,
     processLimit: null,
+    terminals: null,
     // Everything that was written since the environment was created is in the sandbox's memory.
     diskBytes: written,
     diskUsedBytes: null,

@@ -6,7 +6,7 @@ import { copied } from './layout/sentences.ts'
 /** `cpus`: how many were busy since the last measurement, if there was one. */
 export function statsFacts(stats: InstanceStats, cpus?: number): [string, string][] {
   const { memoryBytes, memoryLimitBytes, memory, cpuMs, processes, processLimit } = stats
-  const { diskBytes, diskUsedBytes, diskLimitBytes } = stats
+  const { terminals, diskBytes, diskUsedBytes, diskLimitBytes } = stats
   const busy = cpus === undefined ? '' : `, ${Math.round(cpus * 100)} % of a CPU now`
   return [
     ['memory', ofLimit(memoryBytes, memoryLimitBytes, formatBytes)],
@@ -15,6 +15,7 @@ export function statsFacts(stats: InstanceStats, cpus?: number): [string, string
     ...forkFacts(stats),
     ['cpu time', `${formatDuration(cpuMs)}${busy}`],
     ['processes', ofLimit(processes, processLimit, String)],
+    ...(terminals ? [['terminals', String(terminals)] satisfies [string, string]] : []),
     ['files changed', formatBytes(diskBytes)],
     ...(diskUsedBytes === null ? [] : [diskFact(diskUsedBytes, diskLimitBytes)]),
     ...rateFacts(stats),

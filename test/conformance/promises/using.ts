@@ -58,9 +58,17 @@ export const using: readonly BackendPromise[] = [
     title: 'a terminal shows what its programs print',
     needs: [],
     keeps: async (subject) => {
-      const terminal = (await subject.create()).terminal('work')
+      const env = await subject.create()
+      await env.exec(':')
+      const before = (await env.stats()).terminals
+      const terminal = env.terminal('work')
       await terminal.write("echo scr''een\n")
       await shows(terminal, 'screen')
+      const after = (await env.stats()).terminals
+      assert.ok(
+        before === null ? after === null : before === 0 && after === 1,
+        `${before}, ${after}`,
+      )
     },
   },
   {

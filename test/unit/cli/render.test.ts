@@ -235,6 +235,7 @@ describe('facts', () => {
       cpuMs: 1500,
       processes: 3,
       processLimit: null,
+      terminals: 2,
       diskBytes: 0,
       diskUsedBytes: null,
       diskLimitBytes: null,
@@ -270,6 +271,7 @@ describe('facts', () => {
       ['', "16 MiB copied of python3 (mmap.so: CPython's mmap)"],
       ['cpu time', '1.5 s'],
       ['processes', '3'],
+      ['terminals', '2'],
       ['files changed', '0 B'],
     ])
   })

@@ -131,12 +131,15 @@ function isWorking(activity: Activity | null): boolean {
   return activity !== null && activity.cpus >= busyCpus
 }
 
-/** What goes on inside: processes beside the shell, and the CPU that they take. */
+/** What goes on inside: screens, processes beside the shell, and the CPU that they take. */
 function Work({ activity }: { activity: Activity }) {
-  const { processes, cpus } = activity
+  const { processes, terminals, cpus } = activity
   const others = processes - idleProcesses
   return (
     <>
+      {terminals !== null &&
+        terminals > 0 &&
+        ` · ${terminals} ${terminals === 1 ? 'terminal' : 'terminals'}`}
       {others > 0 && ` · ${processes} processes`}
       {isWorking(activity) && ` · ${cpus.toFixed(1)} CPU`}
     </>

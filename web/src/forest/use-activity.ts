@@ -4,6 +4,8 @@ import { useEffect, useRef, useState } from 'react'
 /** How busy an environment is, as seen from outside. */
 export interface Activity {
   readonly processes: number
+  /** screens inside; null: nobody can tell */
+  readonly terminals: number | null
   /** CPUs in use since the measurement before */
   readonly cpus: number
   /** of its memory and of the files that it has changed: what no snapshot has */
@@ -55,12 +57,12 @@ async function measureAll(
     if (id !== undefined && !document.hidden) {
       try {
         const stats = await client.call('environment.stats', { id }, { signal })
-        const { cpuMs, processes } = stats
+        const { cpuMs, processes, terminals } = stats
         const now = { at: performance.now(), cpuMs }
         const { privateBytes, sharedBytes } = stats.memory
         const ownBytes = privateBytes + stats.diskBytes
         const cpus = rate(measured.get(id), now)
-        onMeasured(id, { processes, cpus, ownBytes, sharedBytes })
+        onMeasured(id, { processes, terminals, cpus, ownBytes, sharedBytes })
         measured.set(id, now)
       } catch {
         // It was paused or removed meanwhile, or the daemon is away; the tree shows it.
@@ -77,8 +79,8 @@ function rate(before: Measured | undefined, now: Measured): number {
 }
 
 function isSame(a: Activity | undefined, b: Activity): boolean {
-  if (a === undefined || a.processes !== b.processes || Math.abs(a.cpus - b.cpus) >= 0.05)
-    return false
+  if (a === undefined || a.processes !== b.processes || a.terminals !== b.terminals) return false
+  if (Math.abs(a.cpus - b.cpus) >= 0.05) return false
   return Math.abs(a.ownBytes - b.ownBytes) <= a.ownBytes / 50
 }
 

@@ -148,6 +148,8 @@ export const instanceStats = z.object({
   cpuMs: z.number(),
   processes: z.number(),
   processLimit: z.nullable(z.number()),
+  /** on which its processes run; null: the backend cannot tell */
+  terminals: z.nullable(z.number()),
   /** size of the files changed since it was made */
   diskBytes: d.bytes,
   /** what counts towards the limit: all that it has and that is not in its source; null: no limit */

@@ -47,6 +47,7 @@ export async function readStats(room: Room, { id, instance }: Ref): Promise<Inst
     cpuMs: stats.cpu_stats.cpu_usage.total_usage / 1e6,
     processes: stats.pids_stats?.current ?? 0,
     processLimit: limitOf(found.HostConfig.PidsLimit),
+    terminals: null,
     diskBytes: found.SizeRw ?? 0,
     diskUsedBytes: found.SizeRw ?? null,
     diskLimitBytes: null,

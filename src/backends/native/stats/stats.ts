@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { treeBytes } from '../../../linux/files/tree-bytes.ts'
 import { processesIn } from '../../../linux/processes-in.ts'
+import { terminalsOf } from '../../../linux/terminals-of.ts'
 import type { SnapshotId } from '../../../model/ids.ts'
 import type { InstanceStats, MemoryAccount, Ref } from '../../backend.ts'
 import { cgroupAt } from '../cell/cgroup.ts'
@@ -50,6 +51,7 @@ export async function readStats(
     cpuMs: cpu,
     processes: Number(processes),
     processLimit: limit(processLimit),
+    terminals: terminalsOf(processesIn(native.cgroups(id, slot)[0])),
     diskBytes: disk,
     diskUsedBytes: use?.usedBytes ?? null,
     diskLimitBytes: use?.bytes ?? null,
