@@ -3,7 +3,12 @@
 # What the program and its build need. Packages for the tests stay if they are there.
 ensure_dependencies() {
   if is_package "$root" || dependencies_are_fresh; then return; fi
-  install_dependencies 'installing npm dependencies' --omit=dev
+  # Whoever has run the tests here will run them again.
+  if [ -d "$root/node_modules/vitest" ]; then
+    ensure_test_dependencies
+  else
+    install_dependencies 'installing npm dependencies' --omit=dev
+  fi
 }
 
 # Also what the tests and checks need: several hundred megabytes, most of them agent frameworks.
