@@ -24,8 +24,17 @@ export async function commandLog(
   return engine.store.endedCommands.list(id)
 }
 
-/** Keeps what the agent knows. Never fails: it is not worth an operation. */
-export async function noteCommands(engine: Engine, record: EnvironmentRecord): Promise<void> {
+/** When the present life of an environment began. What ended before was in another one, or was noted already. */
+export function lifeBegan({ store }: Engine, { id, createdAt }: EnvironmentRecord): number {
+  return store.journal.lastBegun(id) ?? createdAt
+}
+
+/** Keeps what the agent of a life knows that began at `since`. Never fails: it is not worth an operation. */
+export async function noteCommands(
+  engine: Engine,
+  record: EnvironmentRecord,
+  since = lifeBegan(engine, record),
+): Promise<void> {
   const { id, status, instance } = record
   // A paused agent does not answer; its commands were noted before it was paused.
   if (status !== 'running' || instance === null) return
@@ -33,8 +42,6 @@ export async function noteCommands(engine: Engine, record: EnvironmentRecord): P
   try {
     await using connection = await connectTo(engine, record, instance, { signal })
     const commands = await listEndedCommands(connection, { signal })
-    // What ended before was in another environment, or was noted already.
-    const since = engine.store.journal.lastBegun(id) ?? record.createdAt
     const own = commands.filter(({ endedAt }) => endedAt >= since)
     engine.store.endedCommands.add(id, own.slice(-mostNoted))
   } catch (err) {

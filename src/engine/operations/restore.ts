@@ -10,7 +10,7 @@ import type { ReadySpare } from '../../store/spares.ts'
 import { greet, introduce } from '../agents.ts'
 import { requireCapability } from '../capabilities.ts'
 import type { Engine } from '../engine.ts'
-import { noteCommands } from '../history/command-log.ts'
+import { lifeBegan, noteCommands } from '../history/command-log.ts'
 import { type CopyMemory, reserveCopies } from '../memory/copy-memory.ts'
 import { requireWithinLimits } from '../memory/limits.ts'
 import { secureLastCopy } from '../proofs/last-copy.ts'
@@ -103,10 +103,10 @@ export async function exchange(
   // The exchange proves the snapshot that it is made from; the last one of this environment may be another.
   if (!force && record.head !== snapshot.id) await secureLastCopy(engine, record)
   using memory = await memoryForNext(engine, id, snapshot)
+  const began = lifeBegan(engine, record)
   const { operation, spare } = begin(engine, id, snapshot, { kind, cause })
   const watch = stopwatch()
   killPoint(`${kind}:begun`)
-  const noted = noteCommands(engine, record)
   let exchanged: EnvironmentRecord
   try {
     const next = await nextLife(engine, record, { snapshot, memory }, spare, watch)
@@ -130,9 +130,8 @@ export async function exchange(
     throw error
   }
   killPoint(`${kind}:committed`)
-  await noted
   engine.transports.cut(id)
-  endLater(engine, record)
+  endLater(engine, record, began)
   return exchanged
 }
 
@@ -191,9 +190,14 @@ async function nextLife(
   return woken ?? (await make(engine, record, making, watch))
 }
 
-function endLater(engine: Engine, { id, backend, instance }: EnvironmentRecord): void {
+/** Until it ends, the life that was replaced knows what has run in it. */
+function endLater(engine: Engine, record: EnvironmentRecord, began: number): void {
+  const { id, backend, instance } = record
   if (instance === null) return
-  engine.background.startWhenQuiet(() => engine.backend(backend).end({ id, instance }))
+  engine.background.startWhenQuiet(async () => {
+    await noteCommands(engine, record, began)
+    await engine.backend(backend).end({ id, instance })
+  })
 }
 
 async function make(

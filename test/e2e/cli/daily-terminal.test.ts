@@ -67,6 +67,18 @@ describe('in a real terminal', () => {
     expect(screen).toMatch(/begun\n[\s\S]*(last words|has not ended yet)[\s\S]*code 130/)
   })
 
+  test('Tab offers what a verb takes: environments first, and snapshots after one of them', async () => {
+    await cli.must('snapshot', 'web', '--name', 'golden')
+    await terminal.line('source <(fp completion bash); clear')
+    await terminal.keys('f', 'p', 'Space', 'r', 'e', 's', 't', 'Tab')
+    await terminal.shows(/fp restore $/m)
+    await terminal.keys('w', 'Tab')
+    await terminal.shows(/fp restore web $/m)
+    await terminal.keys('g', 'o', 'Tab')
+    await terminal.shows(/fp restore web golden $/m)
+    await terminal.keys('C-u')
+  })
+
   test('Ctrl-C during a snapshot says what it does, and what it did', async () => {
     const program =
       "x = bytearray(b'x' * (200 << 20)); print('ready'); import time; time.sleep(1000)"

@@ -148,6 +148,8 @@ test('an attempt to connect, what is held back and what is outside are looked af
   )
   const at = streamOf({ from: 0, to: 0, arrived: 'hello' }).length - 5
   expect(attributes.map(({ word, number, value }) => `${word} ${number} ${value}`)).toEqual([
+    'segments 1 -',
+    'segments 2 -',
     'connection 0 4 127.0.0.1 80 connecting',
     'push 1 -',
     `reset 2 4 12 ${at} 5 open`,
