@@ -42,7 +42,7 @@ test('watched paths', () => {
   const fHandle = make(fhEntry, { path: '/w' })
   const wd = make(inotifyWdEntry, { fHandle })
   const ify = make(inotifyFileEntry, { wd: [wd] })
-  expect(records(image(make(fileEntry, { type: 3, id: 3, ify })))).toEqual(['f/w'])
+  expect(records(image(make(fileEntry, { type: 3, id: 3, ify })))).toEqual(['l/w'])
 })
 
 test('a name with a NUL in it cannot count as two', () => {
