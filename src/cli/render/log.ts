@@ -98,6 +98,7 @@ const steps: Readonly<Record<string, string>> = {
   checkpoint: 'save processes',
   commit: 'save files',
   copy: 'copy files',
+  devices: 'look for device numbers',
   dump: 'save processes',
   files: 'copy files',
   flush: 'write to disk',

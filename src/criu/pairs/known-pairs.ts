@@ -4,8 +4,8 @@ import { readFile } from '../../linux/files/quick-fs.ts'
 import { openImages } from '../images/dump-images.ts'
 import { rangeWith } from '../images/memory/ranges.ts'
 import { deviceOf } from '../images/mounts.ts'
-import { pairsName } from './pairs-name.ts'
-import { type SearchedPages, searchedPages } from './searched-pages.ts'
+import type { Search } from './search-since.ts'
+import type { SearchedPages } from './searched-pages.ts'
 import { pagesOutside, type RangesByProcess, unchangedRanges } from './unchanged-pages.ts'
 
 /** What the search in an earlier snapshot of the same processes leaves to do. */
@@ -25,10 +25,11 @@ export async function knownFrom(
   home: string,
   device: number,
   pages: readonly SearchedPages[],
+  { name, pagesIn }: Pick<Search, 'name' | 'pagesIn'>,
 ): Promise<Known> {
-  const found = (await readFile(join(home, pairsName), 'utf8')).trimEnd()
+  const found = (await readFile(join(home, name), 'utf8')).trimEnd()
   const images = openImages(join(home, 'images'))
-  const before = searchedPages(images, join(home, 'pages'))
+  const before = pagesIn(images, home)
   const unchanged = unchangedRanges(pages, before, identities())
   const [, ...lines] = found.split('\n')
   return {

@@ -1,5 +1,6 @@
 import type { DumpImages } from '../../../criu/images/dump-images.ts'
 import { linkRemapsOf } from '../../../criu/images/link-remaps.ts'
+import { currentHome } from '../../../criu/memory/generation.ts'
 import type { DumpInFiles } from '../../../criu/memory/share-dump.ts'
 import { linkNamelessFiles, unlinkNamelessFiles } from '../../../criu/nameless-files.ts'
 import { lostDevices } from '../../../criu/pairs/lone-devices.ts'
@@ -7,7 +8,7 @@ import type { TrackedLife } from '../../../criu/tracking/tracker.ts'
 import { writeImages } from '../../../criu/write-images.ts'
 import { killPoint } from '../../../linux/kill-points.ts'
 import type { Stopwatch } from '../../../linux/stopwatch.ts'
-import type { Captured } from '../../../model/snapshot.ts'
+import type { Captured, Lost } from '../../../model/snapshot.ts'
 import { isFrozen } from '../cell/freezer.ts'
 import type { NativeImage } from '../image.ts'
 import type { Native } from '../native.ts'
@@ -65,8 +66,7 @@ export async function captureInPlace(
   const stored = await watch.measure('surgery', async () =>
     storeImages(native, subject, early ?? (await share()), { ...dumped, noted }),
   )
-  const place = { home: native.places.snapshot(snapshot), files: native.places.filesIn(snapshot) }
-  const devices = await lostDevices(native.tools, place, dumped.verdicts)
+  const devices = await watch.measure('devices', () => findLostDevices(native, subject, dumped))
   return {
     image: imageOf(subject, ['filesystem', 'processes', 'terminal']),
     imagesBytes: ownBytes(await holdingsOf(native.places, snapshot)),
@@ -76,6 +76,16 @@ export async function captureInPlace(
     thawedAt,
     earlierStopMs: dumped.earlierStopMs,
   }
+}
+
+async function findLostDevices(
+  { places, tools }: Native,
+  { head, snapshot }: FullSubject,
+  { verdicts }: Dumped,
+): Promise<readonly Lost[]> {
+  const place = { home: places.snapshot(snapshot), files: places.filesIn(snapshot) }
+  const before = head && (await currentHome(places.snapshot(head)))
+  return await lostDevices(tools, place, before, verdicts)
 }
 
 /** How what is written from now on will be found; null: it will not. */

@@ -1,5 +1,6 @@
 import { currentHome } from '../../../criu/memory/generation.ts'
-import { findPairs, hasPairs, type PairsPlace, pairsOf } from '../../../criu/pairs/find-pairs.ts'
+import { findPairs, hasPairs, pairsOf } from '../../../criu/pairs/find-pairs.ts'
+import type { PairsPlace } from '../../../criu/pairs/search-since.ts'
 import type { Tools } from '../../../linux/tools.ts'
 import type { SnapshotId } from '../../../model/ids.ts'
 import type { Log } from '../../../model/log.ts'
