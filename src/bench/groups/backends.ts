@@ -9,6 +9,7 @@ import { inTurn } from '../homes/engine.ts'
 import { writtenBytes } from '../homes/written-bytes.ts'
 import { Recorder } from '../recorder.ts'
 import type { BackendBy, BackendName, Series } from '../results.ts'
+import { runTool } from '../run-tool.ts'
 import { run } from '../workloads/workload.ts'
 import { type Bench, roundName, roundsOf } from './bench.ts'
 
@@ -73,6 +74,8 @@ async function whyMissing(
 async function measureTurn(turn: Turn, from: string): Promise<void> {
   const { bench, backend, workload, recorder, subject } = turn
   const made: Environment[] = []
+  // Engines that commit files do not flush them, and would do so during the measurements of others.
+  await runTool('sync', [])
   try {
     const env = await recorder.time(subject('create'), async () =>
       answering(await bench.warm.create({ backend, from })),
