@@ -161,8 +161,10 @@ test('the agent of a paused environment is not abandoned', async () => {
     agent.hello()
     agent.onOpen(async (stream) => {
       await sleep(200 * secondMs)
-      isPaused = false
       agent.result(stream, { hostname: 'late' })
+      // The answer is on its way for longer than these seconds last.
+      await sleep(20 * secondMs)
+      isPaused = false
     })
   }
   await against(
